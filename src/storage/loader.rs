@@ -40,7 +40,7 @@ type Loaded<S> = Result<Option<<S as Source>::Row>, StorageError>;
 
 struct Request<S: Source> {
     key: S::Key,
-    /// `None` if nobody waits for the row: the source remembers it.
+    /// `None` if nobody waits for the row, because the source keeps it in a cache.
     reply: Option<oneshot::Sender<Loaded<S>>>,
 }
 
@@ -63,7 +63,7 @@ impl<S: Source> Loader<S> {
         loaded.await.unwrap_or(Err(StorageError::GivenUp))
     }
 
-    /// Lets a row be read for a source that remembers it. If too many wait, it is not.
+    /// Lets a source that has a cache read a row again. If too many requests wait, it does not.
     pub fn refresh(&self, key: S::Key) {
         let _ = self.0.try_send(Request { key, reply: None });
     }

@@ -81,6 +81,8 @@ pub struct Db {
     metrics: DbMetrics,
     /// How long a transaction of the ledger may take. Each statement has a shorter limit of its own.
     ledger_timeout: Duration,
+    /// How long a read may take for which requests wait together.
+    read_timeout: Duration,
 }
 
 /// Remembers when a request last failed in the database. Connections are checked before use for a while after that; at
@@ -125,6 +127,7 @@ impl Db {
             suspicion: Arc::new(Suspicion::new()),
             metrics: DbMetrics::new(vec![pool.clone()]),
             ledger_timeout: Duration::from_mins(1),
+            read_timeout: Duration::from_mins(1),
             pool,
         }
     }
@@ -143,7 +146,8 @@ impl Db {
             (pool.clone(), vec![pool.clone()])
         };
         let ledger_timeout = options.statement_timeout.saturating_mul(2) + PING_TIMEOUT;
-        Self { pool, reserved, suspicion, metrics: DbMetrics::new(pools), ledger_timeout }
+        let read_timeout = options.statement_timeout + PING_TIMEOUT;
+        Self { pool, reserved, suspicion, metrics: DbMetrics::new(pools), ledger_timeout, read_timeout }
     }
 
     /// Registers the metrics of the connections.
@@ -184,10 +188,10 @@ impl Db {
         &self,
         work: impl AsyncFnOnce(&mut Conn) -> Result<T, StorageError>,
     ) -> Result<T, StorageError> {
-        self.within_time(self.acquire_reserved().await?, work).await
+        self.within_time(self.acquire_reserved().await?, self.ledger_timeout, work).await
     }
 
-    /// The same on a connection that is not reserved.
+    /// The same for one statement, on a connection that is not reserved.
     ///
     /// # Errors
     /// As [`Db::bounded`].
@@ -195,15 +199,16 @@ impl Db {
         &self,
         work: impl AsyncFnOnce(&mut Conn) -> Result<T, StorageError>,
     ) -> Result<T, StorageError> {
-        self.within_time(self.acquire().await?, work).await
+        self.within_time(self.acquire().await?, self.read_timeout, work).await
     }
 
     async fn within_time<T>(
         &self,
         mut conn: PoolConnection,
+        limit: Duration,
         work: impl AsyncFnOnce(&mut Conn) -> Result<T, StorageError>,
     ) -> Result<T, StorageError> {
-        match tokio::time::timeout(self.ledger_timeout, work(&mut conn)).await {
+        match tokio::time::timeout(limit, work(&mut conn)).await {
             Ok(Ok(done)) => Ok(done),
             Ok(Err(error)) => {
                 if error.may_concern_server() {

@@ -51,8 +51,7 @@ impl Source for LiveSessions {
     type Row = (Data, UnixTime);
 
     async fn read(&self, digests: &[Digest]) -> Result<HashMap<Digest, (Data, UnixTime)>, StorageError> {
-        let now = self.clock.now();
-        self.db.bounded_of_people(async |conn: &mut Conn| list_live(conn, digests, now).await).await
+        self.db.bounded_of_people(async |conn: &mut Conn| list_live(conn, digests, self.clock.now()).await).await
     }
 }
 

@@ -378,7 +378,7 @@ error_codes! {
     /// The server has as many connections as allowed.
     TooManyConnections = "too_many_connections", [SERVICE_UNAVAILABLE],
         "Retry after `Retry-After`, and keep connections open between requests.";
-    /// Too many requests wait for the same writer.
+    /// Too many requests wait for the same reader or writer.
     ServerBusy = "server_busy", [SERVICE_UNAVAILABLE],
         "Retry after `Retry-After`.";
     /// The queue of the ledger is full.

@@ -27,12 +27,6 @@ use crate::storage::StorageError;
 
 impl From<StorageError> for ApiError {
     fn from(error: StorageError) -> Self {
-        Self::from(&error)
-    }
-}
-
-impl From<&StorageError> for ApiError {
-    fn from(error: &StorageError) -> Self {
         match error {
             StorageError::Unavailable(_)
             | StorageError::Contended(_)

@@ -229,6 +229,26 @@ pub const MAX_COUNT: i64 = 1_000_000_000_000;
 /// Seconds for which an idempotency record is kept: a retry with the same `request_id` gets the first answer.
 pub const IDEMPOTENCY_RECORD_SECONDS: i64 = 72 * 3_600;
 
+/// The longest grace period of a replaced key, in seconds (spec §15.1).
+pub const MAX_GRACE_SECONDS: i64 = 30 * DAY;
+
+/// The grace period of a rotation that names none: a day, so that programs that restart every night get the new key.
+pub const DEFAULT_GRACE_SECONDS: i64 = DAY;
+
+/// Seconds after a rotation at which the grace period begins at the latest, so that a new key that nobody uses does not keep the
+/// old one alive for ever.
+pub const GRACE_STARTS_SECONDS: i64 = 30 * DAY;
+
+/// Replaced keys of a token that still work.
+pub const MAX_OLD_KEYS: i64 = 3;
+
+/// Seconds for which a replaced key that ended is remembered: its owner sees where it is still tried, and a retry of a charge
+/// gets its answer.
+pub const ENDED_KEY_SECONDS: i64 = 90 * DAY;
+
+/// Replaced keys whose use waits to be written.
+pub const MAX_OLD_KEY_USES: usize = 10_000;
+
 /// Characters of a password: long enough to resist guessing, and limited because hashing takes time.
 pub const PASSWORD_CHARS: std::ops::RangeInclusive<usize> = 8..=128;
 

@@ -50,6 +50,8 @@ id! {
     AccessTokenId;
     /// A session, as its user sees it: neither the secret in the cookie nor its digest.
     SessionId;
+    /// A key that a rotation replaced. Ascends with the rotations of a token.
+    OldKeyId;
     /// A request to be enabled for the token API (spec §1).
     EnablementRequestId;
     /// A gateway. The id stays the same when credentials change, and is never used again.

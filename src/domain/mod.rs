@@ -29,6 +29,7 @@ pub mod ledger;
 pub mod limit_change;
 pub mod model_limits;
 pub mod money;
+pub mod old_key;
 pub mod order;
 pub mod page;
 pub mod password;

@@ -25,6 +25,7 @@ pub mod loader;
 mod metrics;
 mod migrations;
 pub mod notifications;
+pub mod old_keys;
 mod pool;
 pub mod prices;
 pub mod refusals;

@@ -9,7 +9,7 @@ use sqlx::{AssertSqlSafe, PgPool};
 use crate::harness::constraints::{Break, assert_all_tested, assert_each_refused};
 
 /// One valid row of every table, each with the id 1.
-const ROWS: [&str; 21] = [
+const ROWS: [&str; 22] = [
     "insert into installation (id, key_check, cell_label, created_time) values (1, '\\x00', '00', 1)",
     "insert into users (id, username, username_folded, display_name, email, password_hash, role, status, group_name, \
      quota, used_quota, request_count, token_api_enabled, created_time, username_skeleton) overriding system value \
@@ -47,13 +47,37 @@ const ROWS: [&str; 21] = [
      values ('new-api', 1, 1, 1, 1, 'o1', 0, 0, 0)",
     "insert into prices (id, content, first_used_at) overriding system value values (1, '{}', 1)",
     "insert into price_lists (digest, since, seen_at) values (repeat('a', 64), 1, 1)",
+    "insert into old_keys (id, key_digest, token_id, key_hint, key_foreign, rotated_at, grace_seconds, expires_at, waits_for_use) \
+     overriding system value values (1, decode(repeat('02', 32), 'hex'), 1, 'abcdwxyz', false, 1, 60, 61, false)",
 ];
 
 const AUDIT_ROW: &str = "insert into audit_log (id, at, actor_name, action, subject_kind, ip, request_id, details) \
                          overriding system value values (1, 1, '', '', '', '', '', '{}')";
 
 /// Each constraint, and statements that violate only this constraint.
-const BREAKS: [Break; 90] = [
+const BREAKS: [Break; 97] = [
+    (
+        "old_keys_pkey",
+        &[
+            "insert into old_keys (id, key_digest, token_id, key_hint, key_foreign, rotated_at, grace_seconds, expires_at, \
+            waits_for_use) overriding system value values (1, decode(repeat('03', 32), 'hex'), 1, '', false, 1, 60, 61, false)",
+        ],
+    ),
+    (
+        "old_keys_key_digest_unique",
+        &[
+            "insert into old_keys (id, key_digest, token_id, key_hint, key_foreign, rotated_at, grace_seconds, expires_at, \
+            waits_for_use) overriding system value values (2, decode(repeat('02', 32), 'hex'), 1, '', false, 1, 60, 61, false)",
+        ],
+    ),
+    ("old_keys_token_fk", &["update old_keys set token_id = 2"]),
+    ("old_keys_key_digest_length", &["update old_keys set key_digest = '\\x02'"]),
+    ("old_keys_key_hint_length", &["update old_keys set key_hint = repeat('x', 9)"]),
+    (
+        "old_keys_grace_in_range",
+        &["update old_keys set grace_seconds = -1", "update old_keys set grace_seconds = 2592001"],
+    ),
+    ("old_keys_expires_after_rotation", &["update old_keys set expires_at = 0"]),
     ("prices_pkey", &["insert into prices (id, content, first_used_at) overriding system value values (1, '{1}', 1)"]),
     (
         "prices_content_unique",
@@ -318,6 +342,7 @@ async fn every_constraint_outside_the_ledger_is_tested(pool: PgPool) {
         "gateways",
         "gateway_credentials",
         "audit_log",
+        "old_keys",
         "usage_imported",
         "imports",
         "sign_in_limits",
@@ -370,6 +395,8 @@ async fn the_lengths_and_roles_of_the_schema_are_those_of_the_domain(pool: PgPoo
         ("gateway_credentials_hint_length", vec![key::HINT_CHARS]),
         ("idempotency_records_request_hash_length", vec![digest]),
         ("imports_digest_length", vec![digest]),
+        ("old_keys_key_digest_length", vec![digest]),
+        ("old_keys_key_hint_length", vec![2 * key::HINT_CHARS]),
         ("price_lists_digest_length", vec![2 * digest]),
         ("prices_content_length", vec![1, bounds::MAX_PRICE_CONTENT_CHARS]),
         ("reservations_request_id_length", vec![1, bounds::MAX_REQUEST_ID_CHARS]),

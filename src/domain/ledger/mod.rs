@@ -10,7 +10,8 @@
 //!   before an import.
 //! - **L4** what was answered is committed; a retry with the same request id charges nothing again (`service::ledger`).
 //! - **L5** the usage of a day is the sum of its charges (`storage::ledger`, one statement).
-//! - **L6** nothing is taken from a token that is disabled, deleted or expired, or whose owner is disabled.
+//! - **L6** nothing is taken from a token that is disabled, deleted or expired, or whose owner is disabled, and nothing by a replaced key
+//!   after its deadline.
 //! - **L7** a hold ends exactly once: settled, released or expired. An expired reservation has given its hold back;
 //!   settling it afterwards is a charge without a hold, at most once. Or, if it was made so, its expiry has charged the
 //!   hold, and nothing follows. Only the gateway that made a reservation can extend, settle or release it.
@@ -28,6 +29,7 @@ mod refusal;
 mod reservation;
 #[cfg(test)]
 pub(super) mod tests;
+mod used_keys;
 
 pub use accounts::Accounts;
 pub use admission::{Admitted, Purpose, RequestContext, RequestDetails, TokenState, admit, admit_use};
@@ -38,3 +40,4 @@ pub use refusal::{Figures, Refusal, RefusalReason};
 pub use reservation::{
     Extension, OnExpiry, Reservation, ReservationHandle, ReservationHandleInvalid, ReservationState, Settlement,
 };
+pub use used_keys::UsedKeys;

@@ -1,0 +1,1 @@
+select count(*) = 0 from old_keys

@@ -1,0 +1,2 @@
+-- An installation from before keys were replaced.
+select 1;

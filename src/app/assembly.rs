@@ -33,6 +33,8 @@ use crate::service::key_cache::KeyCache;
 use crate::service::key_holders::KeyHolders;
 use crate::service::keys::Keys;
 use crate::service::ledger::{Lanes, Ledger, LedgerRules};
+use crate::service::old_key_uses::OldKeyUses;
+use crate::service::old_keys::OldKeys;
 use crate::service::overview::Overviews;
 use crate::service::own_tokens::OwnTokens;
 use crate::service::passwords::{HashCost, Passwords};
@@ -66,6 +68,7 @@ pub struct App {
     pub(super) invalidator: Invalidator,
     pub foreign_keys: Arc<ForeignKeys>,
     pub refused_requests: Arc<RefusedRequests>,
+    pub old_key_uses: Arc<OldKeyUses>,
     pub prices: Arc<Prices>,
     pub(super) clock_reader: Arc<ClockReader>,
     pub(super) job_metrics: JobMetrics,
@@ -154,11 +157,13 @@ impl App {
             &repairs,
             &rng,
             &balances,
+            &key_cache,
             &refused_requests,
             &prices,
             &ledger_rules,
             &mut registry,
         );
+        let old_key_uses = Arc::new(OldKeyUses::new(db.clone(), Arc::clone(&clock)));
         let job_metrics = JobMetrics::register(&mut registry, jobs::names());
         let ledger = Ledger::new(
             db.clone(),
@@ -173,6 +178,7 @@ impl App {
             calendar,
             Arc::clone(&refused_requests),
             Arc::clone(&prices),
+            Arc::clone(&old_key_uses),
         );
         let reports = Arc::new(ReportQueue::new());
         let token_rules = TokenRules {
@@ -190,6 +196,14 @@ impl App {
                 Arc::clone(&rate_limiter),
                 invalidator.clone(),
                 token_rules,
+            ),
+            old_keys: OldKeys::new(
+                db.clone(),
+                vault.clone(),
+                rng.clone(),
+                Arc::clone(&clock),
+                invalidator.clone(),
+                config.cell.label,
             ),
             keys: Keys::new(db.clone(), vault.clone(), Arc::clone(&clock), Arc::clone(&own_tokens)),
             key_reader,
@@ -290,6 +304,7 @@ impl App {
             invalidator,
             foreign_keys,
             refused_requests,
+            old_key_uses,
             prices,
             clock_reader,
             job_metrics,

@@ -82,7 +82,7 @@ async fn run(
     let db = app.state.db.clone();
     print_start(&listener, config, database, app.state.dashboard.is_built(), generated_password.as_ref());
     let background = app.background(config);
-    let refused_requests = Arc::clone(&app.refused_requests);
+    let (refused_requests, old_key_uses) = (Arc::clone(&app.refused_requests), Arc::clone(&app.old_key_uses));
     let limits = connections::Limits::new(&config.server, config.database.connections);
     connections::serve(listener, app.state, app.router, limits, async move { stop.received().await }).await;
     for task in background {
@@ -90,6 +90,9 @@ async fn run(
     }
     if let Err(error) = refused_requests.write().await {
         tracing::warn!(%error, "the last counts of refused requests are lost");
+    }
+    if let Err(error) = old_key_uses.write().await {
+        tracing::warn!(%error, "the last uses of replaced keys are lost");
     }
     db.close().await;
 }
@@ -113,6 +116,7 @@ impl App {
             tokio::spawn(expire),
             tokio::spawn(load_foreign_keys),
             tokio::spawn(write_refused),
+            tokio::spawn(Arc::clone(&self.old_key_uses).run()),
             tokio::spawn(Arc::clone(&self.prices).run()),
             tokio::spawn(read_prices_on_signal(Arc::clone(&self.prices))),
             tokio::spawn(self.invalidator.clone().listen(db, Arc::clone(&self.clock_reader))),

@@ -137,6 +137,15 @@ impl Lifetime {
         }
     }
 
+    /// The earlier of its end and `time`.
+    #[must_use]
+    pub fn or_earlier(self, time: UnixTime) -> UnixTime {
+        match self {
+            Self::Forever => time,
+            Self::Until(end) => end.min(time),
+        }
+    }
+
     #[must_use]
     pub fn is_over(self, now: UnixTime) -> bool {
         match self {

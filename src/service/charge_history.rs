@@ -61,7 +61,7 @@ impl ChargeHistory {
     pub async fn by_key(&self, key: &str, ip: Option<IpAddr>) -> Result<(String, Vec<PastCharge>), KeyHolderError> {
         let digest = self.key_holders.admit(key, ip, RateLimiter::may_call_drop_in)?;
         let mut conn = self.db.acquire().await?;
-        let token = self.key_holders.find_token(&mut conn, &digest, ip).await?;
+        let token = self.key_holders.find_token(&mut conn, &digest, ip, self.clock.now()).await?;
         let charges = charge_history::list_of_token(&mut conn, &token, bounds::MAX_CHARGES_OF_KEY).await?;
         let owner = users::find(&mut conn, token.user_id).await?;
         Ok((owner.map_or_else(String::new, |owner| owner.username.as_str().to_owned()), charges))
@@ -74,7 +74,7 @@ impl ChargeHistory {
     pub async fn refusals_by_key(&self, key: &str, ip: Option<IpAddr>) -> Result<Vec<PastRequest>, KeyHolderError> {
         let digest = self.key_holders.admit(key, ip, RateLimiter::may_call_drop_in)?;
         let mut conn = self.db.acquire().await?;
-        let token = self.key_holders.find_token(&mut conn, &digest, ip).await?;
+        let token = self.key_holders.find_token(&mut conn, &digest, ip, self.clock.now()).await?;
         let most = usize::try_from(bounds::MAX_CHARGES_OF_KEY).unwrap_or_default();
         let (scope, filter) = (ReportScope::Token(token.id), RequestFilter::REFUSED);
         Ok(read_newest(&mut conn, scope, &filter, self.clock.now(), most).await?)

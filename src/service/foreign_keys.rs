@@ -6,7 +6,7 @@
 //! The set only admits to a look-up; whether the key is valid is read like that of any other key. So a deleted key may
 //! stay in the set, but a new one must be in it: it is loaded at the start, when an import announces new keys, and when
 //! announcements may have been missed. Deleted keys are loaded too for as long as the answer
-//! of a charge is kept: a retry gets it, as with a key of ours (L4).
+//! of a charge is kept: a retry gets it, as with a key of ours (L4). So are those that a rotation replaced.
 
 use std::sync::{Arc, PoisonError, RwLock};
 use std::time::Duration;
@@ -16,9 +16,9 @@ use tokio::sync::Notify;
 use super::vault::Vault;
 use crate::domain::bounds;
 use crate::domain::clock::Clock;
-use crate::domain::id::TokenId;
+use crate::domain::id::{OldKeyId, TokenId};
 use crate::domain::key::{ApiKey, Digest, KeyMalformed};
-use crate::storage::{Db, StorageError, keys};
+use crate::storage::{Db, StorageError, keys, old_keys};
 
 /// How long to wait before loading again after a failure.
 const RETRY_DELAY: Duration = Duration::from_millis(500);
@@ -80,6 +80,16 @@ impl ForeignKeys {
             after = last.id;
             prefixes.extend(rows.iter().map(|key| key.digest.prefix()));
             live += rows.iter().filter(|key| key.is_live).count();
+        }
+        // After the current keys: a rotation moves a digest from there to here.
+        let mut after = OldKeyId::new(0);
+        loop {
+            let rows = old_keys::list_foreign_after(&mut *self.db.acquire().await?, after, since).await?;
+            let Some((last, _)) = rows.last() else {
+                break;
+            };
+            after = *last;
+            prefixes.extend(rows.iter().map(|(_, digest)| digest.prefix()));
         }
         prefixes.sort_unstable();
         let loaded = Loaded { prefixes: prefixes.into(), live };

@@ -20,7 +20,9 @@ use crate::domain::clock::{Clock, Uptime};
 use crate::domain::id::UserId;
 use crate::domain::key::Digest;
 use crate::domain::ledger::Wallet;
+use crate::domain::old_key::UsedKey;
 use crate::domain::token::{Token, TokenIdentity};
+use crate::storage::keys::FoundKey;
 use crate::storage::loader::{Loader, Source};
 use crate::storage::{Conn, Db, StorageError, keys};
 use crate::telemetry;
@@ -30,7 +32,7 @@ use crate::telemetry::caches::KeyCacheMetrics;
 const CACHE_BYTES: u64 = 96 * 1_024 * 1_024;
 
 /// Bytes of a cached key besides its texts, including the overhead of the cache.
-const ENTRY_BYTES: usize = 900;
+const ENTRY_BYTES: usize = 1_000;
 
 /// Unknown keys in the cache. They are stored separately, so that guessed keys do not evict real ones.
 const UNKNOWN_KEYS: u64 = 10_000;
@@ -41,6 +43,9 @@ const COUNTERS: usize = 4_096;
 /// A token and its owner, as last read.
 #[derive(Debug)]
 pub struct CachedKey {
+    pub digest: Digest,
+    /// Which of the token's keys it is, as of the version of the token's policy. An old one may have ended.
+    pub used: UsedKey,
     /// The token.
     pub token: Token,
     /// Its owner's wallet.
@@ -54,6 +59,8 @@ pub struct CachedKey {
     balances_after: u64,
     /// True if it is already being read again.
     is_refreshing: AtomicBool,
+    /// True if the grace period of older keys was asked to begin since it was read.
+    begins_grace: Arc<AtomicBool>,
 }
 
 impl CachedKey {
@@ -68,6 +75,11 @@ impl CachedKey {
     pub fn identity(&self) -> TokenIdentity {
         let Token { id, user_id, ref name, .. } = self.token;
         TokenIdentity { id, user_id, name: name.clone(), group: self.group().to_owned() }
+    }
+
+    /// Returns true once if its use begins the grace period of older keys, and nobody has asked for that since it was read.
+    pub fn may_begin_grace(&self) -> bool {
+        self.used.starts_grace && !self.begins_grace.swap(true, Ordering::Relaxed)
     }
 
     /// Its approximate size in memory.
@@ -128,7 +140,8 @@ impl KeyCache {
     }
 
     /// Like [`KeyCache::find`], but of any age, if no change is known of since. For the ledger: the token and the owner of a key
-    /// never change, it reads accounts and rates under its locks, and a policy decides only if the locked row has its version.
+    /// never change, it reads accounts and rates under its locks, and a policy and the deadline of a key decide only if the locked
+    /// row has their version.
     ///
     /// # Errors
     /// The database, if the key had to be read.
@@ -185,10 +198,19 @@ impl Source for Arc<Snapshot> {
         let balances_after = self.balances.batches();
         let rows = self.db.bounded(async |conn: &mut Conn| keys::list_with_owners(conn, digests).await).await?;
         let mut found = HashMap::with_capacity(rows.len());
-        for (digest, token, wallet, owner_group) in rows {
-            let is_refreshing = AtomicBool::new(false);
-            let key = CachedKey { token, wallet, owner_group, read_at, read_after, balances_after, is_refreshing };
-            let key = Arc::new(key);
+        for FoundKey { digest, used, token, wallet, owner_group } in rows {
+            let key = Arc::new(CachedKey {
+                digest: digest.clone(),
+                used,
+                token,
+                wallet,
+                owner_group,
+                read_at,
+                read_after,
+                balances_after,
+                is_refreshing: AtomicBool::new(false),
+                begins_grace: Arc::default(),
+            });
             self.known.insert(digest.clone(), Arc::clone(&key));
             found.insert(digest, key);
         }
@@ -263,6 +285,8 @@ impl Snapshot {
             return key;
         }
         let mut current = CachedKey {
+            digest: key.digest.clone(),
+            used: key.used,
             token: key.token.clone(),
             wallet: key.wallet,
             owner_group: key.owner_group.clone(),
@@ -270,6 +294,7 @@ impl Snapshot {
             read_after: key.read_after,
             balances_after: key.balances_after,
             is_refreshing: AtomicBool::new(true),
+            begins_grace: Arc::clone(&key.begins_grace),
         };
         if let Some(token) = token {
             current.token.account = current.token.account.with_sums_of(&token);

@@ -9,6 +9,7 @@ use super::foreign_keys::KeyReader;
 use super::rate_limiter::{RateLimited, RateLimiter};
 use crate::domain::bounds;
 use crate::domain::key::Digest;
+use crate::domain::time::UnixTime;
 use crate::domain::token::Token;
 use crate::domain::user::UserStatus;
 use crate::storage::{Conn, StorageError, keys};
@@ -62,7 +63,7 @@ impl KeyHolders {
         Ok(digest)
     }
 
-    /// The live token with an admitted key.
+    /// The live token with an admitted key, if the key still works `now`.
     ///
     /// # Errors
     /// As [`KeyHolders::check_found`]; the database.
@@ -71,10 +72,11 @@ impl KeyHolders {
         conn: &mut Conn,
         digest: &Digest,
         ip: Option<IpAddr>,
+        now: UnixTime,
     ) -> Result<Token, KeyHolderError> {
-        let mut found = keys::list_with_owners(conn, std::slice::from_ref(digest)).await?;
-        let (_, token, ..) = self.check_found(digest, found.pop(), ip, |(_, _, wallet, _)| wallet.status)?;
-        Ok(token)
+        let found = keys::list_with_owners(conn, std::slice::from_ref(digest)).await?.pop();
+        let found = found.filter(|key| key.used.is_live(now));
+        Ok(self.check_found(digest, found, ip, |key| key.wallet.status)?.token)
     }
 
     /// What was found by an admitted key. Remembers valid keys, and counts wrong ones against `ip`. `status` is that of

@@ -20,6 +20,8 @@ pub mod key_cache;
 pub mod key_holders;
 pub mod keys;
 pub mod ledger;
+pub mod old_key_uses;
+pub mod old_keys;
 pub mod overview;
 pub mod own_tokens;
 pub mod passwords;

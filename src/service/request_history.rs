@@ -57,7 +57,7 @@ impl RequestHistory {
         let token = {
             // Given back before the report waits for its turn.
             let mut conn = self.db.acquire().await.map_err(KeyHolderError::Storage)?;
-            self.key_holders.find_token(&mut conn, &digest, ip).await?
+            self.key_holders.find_token(&mut conn, &digest, ip, self.clock.now()).await?
         };
         let (db, scope, now) = (self.db.clone(), ReportScope::Token(token.id), self.clock.now());
         let page = async move { Ok(read(&mut *db.acquire().await?, scope, &filter, place, now).await?) };

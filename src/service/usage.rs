@@ -48,14 +48,18 @@ pub struct Usage {
 }
 
 /// The usage of tokens by their keys.
-struct KeyUsages(Db);
+struct KeyUsages {
+    db: Db,
+    clock: Arc<dyn Clock>,
+}
 
 impl Source for KeyUsages {
     type Key = Digest;
     type Row = KeyUsage;
 
     async fn read(&self, digests: &[Digest]) -> Result<HashMap<Digest, KeyUsage>, StorageError> {
-        self.0.bounded_of_people(async |conn: &mut Conn| usage::list_by_keys(conn, digests).await).await
+        let now = self.clock.now();
+        self.db.bounded_of_people(async |conn: &mut Conn| usage::list_by_keys(conn, digests, now).await).await
     }
 }
 
@@ -73,7 +77,7 @@ impl Usage {
         zone: Tz,
     ) -> Self {
         let daily = Cache::builder().max_capacity(CACHE_ENTRIES).time_to_live(bounds::DAILY_USAGE_CACHE).build();
-        let by_key = Loader::start(KeyUsages(db.clone()));
+        let by_key = Loader::start(KeyUsages { db: db.clone(), clock: Arc::clone(&clock) });
         Self { db, clock, key_holders, zone, by_key, own_tokens, daily }
     }
 
@@ -120,7 +124,7 @@ impl Usage {
         let range = self.range(start, end)?;
         let token = {
             let mut conn = self.db.acquire().await?;
-            self.key_holders.find_token(&mut conn, &digest, ip).await?
+            self.key_holders.find_token(&mut conn, &digest, ip, self.clock.now()).await?
         };
         Ok(self.days(token, range).await?)
     }

@@ -140,11 +140,12 @@ pub async fn list_token_ids(conn: &mut Conn, ids: &[i64]) -> Result<Vec<i64>, St
     Ok(sqlx::query_scalar!(r#"select id as "id!: i64" from tokens where id = any($1)"#, ids).fetch_all(conn).await?)
 }
 
-/// Those of these keys that exist, of deleted tokens too, or that were imported and replaced here since.
+/// Those of these keys that exist, old ones and those of deleted tokens too, or that were imported and replaced here since.
 pub async fn list_known_digests(conn: &mut Conn, digests: &[Digest]) -> Result<Vec<Digest>, StorageError> {
     let digests: Vec<Vec<u8>> = digests.iter().map(|digest| digest.as_bytes().to_vec()).collect();
     let known = sqlx::query_scalar!(
         r#"select key_digest as "digest!: Digest" from tokens where key_digest = any($1)
+           union all select key_digest from old_keys where key_digest = any($1)
            union all select digest from imports where kind = 'token' and digest is not null and digest = any($1)"#,
         &digests
     );

@@ -1,13 +1,15 @@
-//! The keys in the table `tokens`: their digests and encrypted texts, and the tokens found by them. Only live rows, but for
-//! the keys of other services.
+//! The keys in the table `tokens`: their digests and encrypted texts, and the tokens found by them and by old keys. Only live rows,
+//! but for the keys of other services.
 
+use super::old_keys::used_key;
 use super::tokens::{select_tokens, token_of};
 use super::{Conn, StorageError};
 use crate::domain::account::{Account, Budget};
-use crate::domain::id::{TokenId, UserId};
+use crate::domain::id::{OldKeyId, TokenId, UserId};
 use crate::domain::key::{Digest, KeyHint};
 use crate::domain::ledger::Wallet;
 use crate::domain::money::Quota;
+use crate::domain::old_key::UsedKey;
 use crate::domain::period_limits::{PeriodCounters, PeriodLimits};
 use crate::domain::time::{Day, UnixTime};
 use crate::domain::token::{Token, TokenIdentity};
@@ -50,19 +52,26 @@ pub async fn list_sealed_tokens(conn: &mut Conn, ids: &[TokenId]) -> Result<Vec<
     Ok(tokens.collect())
 }
 
-/// The live token with this key, of any owner.
+/// The live token with this key, of any owner. Old keys find it too, also those that do not work any more.
 pub async fn find_by_key(conn: &mut Conn, digest: &Digest) -> Result<Option<Token>, StorageError> {
-    let row = select_tokens!(" from tokens where key_digest = $1 and deleted_time is null", digest as &Digest)
-        .fetch_optional(conn)
-        .await?;
+    let row = select_tokens!(
+        " from tokens where deleted_time is null and id = any(array( \
+           select id from tokens where key_digest = $1 \
+           union all select token_id from old_keys where key_digest = $1))",
+        digest as &Digest
+    )
+    .fetch_optional(conn)
+    .await?;
     Ok(row.map(|row| token_of!(row)))
 }
 
-/// The token with this key and its owner's group, deleted or not, for answers that were given before.
+/// The token with this key and its owner's group, deleted or not, for answers that were given before. Old keys find it too.
 pub async fn find_identity(conn: &mut Conn, digest: &Digest) -> Result<Option<TokenIdentity>, StorageError> {
     let row = sqlx::query!(
         r#"select t.id, t.user_id, t.name, t.group_name, u.group_name as owner_group
-           from tokens t join users u on u.id = t.user_id where t.key_digest = $1"#,
+           from tokens t join users u on u.id = t.user_id where t.id = any(array(
+             select id from tokens where key_digest = $1
+             union all select token_id from old_keys where key_digest = $1))"#,
         digest as &Digest
     )
     .fetch_optional(conn)
@@ -73,15 +82,26 @@ pub async fn find_identity(conn: &mut Conn, digest: &Digest) -> Result<Option<To
     }))
 }
 
-/// The live tokens with these keys, with their live owners' wallets and groups. `offset 0` keeps the conditions on
+/// A live token that was found by one of its keys, and its live owner.
+#[derive(Debug)]
+pub struct FoundKey {
+    pub digest: Digest,
+    /// Which of the token's keys it is. An old one may have ended.
+    pub used: UsedKey,
+    pub token: Token,
+    pub wallet: Wallet,
+    pub owner_group: String,
+}
+
+/// The live tokens with these keys, current or old, with their live owners' wallets and groups. `offset 0` keeps the conditions on
 /// deletion out of the subqueries: with them, PostgreSQL may scan an index of live rows instead of the index of keys.
-pub async fn list_with_owners(
-    conn: &mut Conn,
-    digests: &[Digest],
-) -> Result<Vec<(Digest, Token, Wallet, String)>, StorageError> {
+pub async fn list_with_owners(conn: &mut Conn, digests: &[Digest]) -> Result<Vec<FoundKey>, StorageError> {
     let digests: Vec<Vec<u8>> = digests.iter().map(|digest| digest.as_bytes().to_vec()).collect();
     let rows = select_tokens!(
-        r#", key_digest, owner.wallet_quota as "wallet_quota!: Quota", owner.wallet_used as "wallet_used!: Quota",
+        r#", requested.digest as "digest!: Digest", k.old_id as "old_id?: OldKeyId", k.old_expires_at as "old_expires_at?: UnixTime",
+           k.waiting_grace as "waiting_grace?", exists (select from old_keys w where w.token_id = k.token_id and w.waits_for_use
+             and (k.old_id is null or w.id < k.old_id)) as "starts_grace!",
+           owner.wallet_quota as "wallet_quota!: Quota", owner.wallet_used as "wallet_used!: Quota",
            owner.request_count as "request_count!", owner.owner_status as "owner_status!: UserStatus",
            owner.owner_group as "owner_group!", owner.wallet_held as "wallet_held!: Quota",
            owner.wallet_day_limit as "wallet_day_limit?: Quota", owner.wallet_week_limit as "wallet_week_limit?: Quota",
@@ -89,7 +109,13 @@ pub async fn list_with_owners(
            owner.wallet_day_used as "wallet_day_used!: Quota", owner.wallet_week_used as "wallet_week_used!: Quota",
            owner.wallet_month_used as "wallet_month_used!: Quota"
            from unnest($1::bytea[]) as requested (digest)
-           cross join lateral (select * from tokens where key_digest = requested.digest offset 0) t
+           cross join lateral (
+               select id as token_id, null::bigint as old_id, null::bigint as old_expires_at, null::bigint as waiting_grace
+               from tokens where key_digest = requested.digest
+               union all
+               select token_id, id, expires_at, case when waits_for_use then grace_seconds end
+               from old_keys where key_digest = requested.digest offset 0) k
+           cross join lateral (select * from tokens where tokens.id = k.token_id offset 0) t
            cross join lateral (select quota as wallet_quota, used_quota as wallet_used, request_count,
                status as owner_status, group_name as owner_group, deleted_time as owner_deleted_time,
                held as wallet_held, day_limit as wallet_day_limit, week_limit as wallet_week_limit,
@@ -101,7 +127,7 @@ pub async fn list_with_owners(
     )
     .fetch_all(conn)
     .await?;
-    let tokens = rows.into_iter().map(|row| {
+    let found = rows.into_iter().map(|row| {
         let wallet = Wallet {
             account: Account {
                 budget: Budget::Limited { remain: row.wallet_quota },
@@ -122,9 +148,11 @@ pub async fn list_with_owners(
             request_count: row.request_count,
             status: row.owner_status,
         };
-        (row.key_digest, token_of!(row), wallet, row.owner_group)
+        let used = used_key(row.old_id, row.old_expires_at, row.waiting_grace, row.starts_grace);
+        let token = token_of!(row);
+        FoundKey { digest: row.digest, used, token, wallet, owner_group: row.owner_group }
     });
-    Ok(tokens.collect())
+    Ok(found.collect())
 }
 
 /// The digests and encrypted keys of the owner's live tokens among `ids`.

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 
 use super::columns::wallet;
 use super::{Conn, StorageError};
-use crate::domain::id::{GatewayId, PriceId, ReservationId, TokenId, UserId};
+use crate::domain::id::{GatewayId, OldKeyId, PriceId, ReservationId, TokenId, UserId};
 use crate::domain::ledger::{ChargeOutcome, Counts, LockedToken, OnExpiry, RequestDetails, Reservation, Wallet};
 use crate::domain::money::Quota;
 use crate::domain::price::GroupPrice;
@@ -179,6 +179,9 @@ pub struct Changes {
     pub idempotency_records: Vec<(IdempotencyKey, IdempotencyRecord)>,
     /// The ids of the prices of the charges.
     pub price_ids: BTreeMap<GroupPrice, PriceId>,
+    /// The newest key of each token by whose use the grace periods of older keys begin; see
+    /// [`old_keys::start_grace`](super::old_keys::start_grace). Not written by [`write`].
+    pub begun_graces: Vec<(UserId, TokenId, Option<OldKeyId>)>,
 }
 
 /// A charge to be inserted.
@@ -219,10 +222,11 @@ impl Changes {
             changed_reservations: Vec::new(),
             idempotency_records: Vec::new(),
             price_ids: BTreeMap::new(),
+            begun_graces: Vec::new(),
         }
     }
 
-    /// Returns true if there is nothing to write.
+    /// Returns true if [`write`] has nothing to write.
     #[must_use]
     pub const fn is_empty(&self) -> bool {
         self.wallets.is_empty()
@@ -291,6 +295,7 @@ pub async fn write(conn: &mut Conn, changes: &Changes) -> Result<(), StorageErro
         changed_reservations,
         idempotency_records,
         price_ids,
+        begun_graces: _,
     } = changes;
     let sums = usage_sums(charges);
     sqlx::query!(

@@ -70,7 +70,7 @@ impl LimitColumns<'_> {
     }
 }
 
-/// Inserts refusals. One with a digest gets the deleted token that had this key, if there is one.
+/// Inserts refusals. One with a digest gets the deleted token that had this key, if there is one; also if it was an old key.
 pub async fn insert(conn: &mut Conn, samples: &[(RefusalSample, Option<StoredAddress>)]) -> Result<(), StorageError> {
     fn column<T>(samples: &[(RefusalSample, Option<StoredAddress>)], value: impl Fn(&RefusalSample) -> T) -> Vec<T> {
         samples.iter().map(|(sample, _)| value(sample)).collect()
@@ -89,7 +89,9 @@ pub async fn insert(conn: &mut Conn, samples: &[(RefusalSample, Option<StoredAdd
              $15::text[], $16::text[], $17::bigint[])
              as s (at, user_id, token_id, digest, gateway_id, call, reason, limit_name, limit_amount, limit_used,
                resets_at, retry_after, model, quota, request_id, ip, suppressed)
-           left join tokens t on t.key_digest = s.digest"#,
+           left join lateral (select id, user_id from tokens where key_digest = s.digest
+             union all select t.id, t.user_id from old_keys o join tokens t on t.id = o.token_id
+             where o.key_digest = s.digest) t on true"#,
         &column(samples, |sample| sample.at.get()),
         &column(samples, |sample| sample.token.map(|(user, _)| user.get())) as &[Option<i64>],
         &column(samples, |sample| sample.token.map(|(_, token)| token.get())) as &[Option<i64>],

@@ -79,6 +79,9 @@ pub struct VerificationBody {
     /// Unix timestamp; 0 means never.
     #[serde(skip_serializing_if = "Option::is_none")]
     expires_at: Option<i64>,
+    /// Unix timestamp at which this key stops working, if it was replaced by another key of its token: change to that one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    key_expires_at: Option<i64>,
     /// The period limit that refuses the key.
     #[serde(flatten)]
     exceeded: ExceededBody,
@@ -106,6 +109,7 @@ impl From<&Verification> for VerificationBody {
             remain_quota: Some(token.account.remain().get()),
             usable_quota: Some(verification.usable.get()),
             expires_at: Some(token.policy.lifetime.expires_at()),
+            key_expires_at: key.used.old.map(|old| token.policy.lifetime.or_earlier(old.deadline).get()),
             exceeded: verification.refusal.and_then(Refusal::exceeded).into(),
             retry_after: verification.refusal.and_then(Refusal::retry_after),
         }
@@ -136,11 +140,12 @@ pub async fn verify(
 
 impl VerificationBody {
     /// The headers of a forward-auth answer.
-    pub(super) fn headers(&self) -> [(&'static str, Option<String>); 4] {
+    pub(super) fn headers(&self) -> [(&'static str, Option<String>); 5] {
         [
             ("x-token-id", self.token_id.map(|id| id.to_string())),
             ("x-user-id", self.user_id.map(|id| id.to_string())),
             ("x-token-group", self.group.clone()),
+            ("x-key-expires-at", self.key_expires_at.map(|time| time.to_string())),
             ("x-remain-quota", self.usable_quota.map(|units| units.to_string())),
         ]
     }

@@ -11,20 +11,22 @@ use crate::domain::group::{Groups, Ratio};
 use crate::domain::id::{ReservationId, TokenId, UserId};
 use crate::domain::ledger::{
     Balances, Counts, CurrentPolicy, LockedToken, Refusal, RefusalReason, RequestContext, RequestDetails, Reservation,
-    ReservationState,
+    ReservationState, UsedKeys,
 };
 use crate::domain::money::Quota;
+use crate::domain::old_key::UsedKey;
 use crate::domain::price::{Cost, GroupPrice};
 use crate::domain::price_list::{Amount, PriceList, Unknown};
 use crate::domain::time::{Day, UnixTime};
 use crate::domain::token::Token;
 use crate::domain::token_policy::TokenPolicy;
 use crate::service::clock_repair::ClockRepairs;
+use crate::service::key_cache::CachedKey;
 use crate::service::rng::Rng;
 use crate::storage::ledger::{
     self, Changes, IdempotencyKey, IdempotencyRecord, LockedWallet, NewCharge, NewReservation, RecordedReservation,
 };
-use crate::storage::{Conn, StorageError, reservations, tokens};
+use crate::storage::{Conn, StorageError, old_keys, reservations, tokens};
 
 /// What to do about a row that another transaction has locked.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -49,6 +51,8 @@ pub(super) struct Batch<'a> {
     /// When every operation in it is decided.
     pub(super) at: Moment,
     pub(super) balances: Balances,
+    /// The keys by which the operations came.
+    pub(super) used_keys: UsedKeys,
     before: Balances,
     /// Owners of which another transaction holds a row.
     held: BTreeSet<UserId>,
@@ -65,6 +69,7 @@ pub(super) struct Batch<'a> {
 /// The locked rows, before the time of the batch is known.
 pub(super) struct Locked {
     balances: Balances,
+    used_keys: UsedKeys,
     held: BTreeSet<UserId>,
     reserved_for: BTreeMap<ReservationId, RequestDetails>,
     records: BTreeMap<IdempotencyKey, IdempotencyRecord>,
@@ -114,6 +119,7 @@ impl Locked {
         balances.tokens = locked.into_iter().map(|token| (token.id, token)).collect();
         let extended = rows.extended.iter().filter_map(|id| Some(balances.reservations.get(id)?.token_id)).collect();
         set_policies(conn, &mut balances, (&rows.tokens, &extended), groups, &owner_groups).await?;
+        let used_keys = read_keys(conn, &balances, (&rows.tokens, &rows.in_several_versions)).await?;
 
         let records = if ids == RequestIds::TakeForNew || rows.idempotency_keys.is_empty() {
             BTreeMap::new()
@@ -130,7 +136,7 @@ impl Locked {
         } else {
             reservations::list_settled_counts(conn, &settled).await?
         };
-        Ok(Self { balances, held, reserved_for, records, settled_by, usage_closed_until })
+        Ok(Self { balances, used_keys, held, reserved_for, records, settled_by, usage_closed_until })
     }
 
     /// Asks for a repair of the rows that are ahead of the clock.
@@ -152,16 +158,37 @@ impl<'a> Batch<'a> {
         rng: &'a Rng,
         addresses: ClientAddresses,
     ) -> Self {
-        let Locked { balances, held, reserved_for, records, settled_by, usage_closed_until } = locked;
+        let Locked { balances, used_keys, held, reserved_for, records, settled_by, usage_closed_until } = locked;
         let at = at.after_closed_days(usage_closed_until);
         let changes = Changes::new(at.now);
         let before = balances.clone();
-        Self { at, balances, before, held, reserved_for, records, settled_by, prices, changes, rng, addresses }
+        Self {
+            at,
+            balances,
+            used_keys,
+            before,
+            held,
+            reserved_for,
+            records,
+            settled_by,
+            prices,
+            changes,
+            rng,
+            addresses,
+        }
     }
 
     /// Returns true if another transaction holds a row of this owner.
     pub(super) fn is_held(&self, owner: UserId) -> bool {
         self.held.contains(&owner)
+    }
+
+    /// Which of its token's keys a request came with.
+    pub(super) fn find_key(&self, key: &CachedKey) -> Result<UsedKey, Refusal> {
+        let id = key.token.id;
+        let version = self.balances.tokens.get(&id).and_then(|locked| locked.version);
+        let remembered = (version == Some(key.token.policy.version)).then_some(key.used);
+        self.used_keys.find(id, &key.digest, remembered, self.at.now)
     }
 
     /// The record of a request with this id: written before, or by an operation of this batch.
@@ -267,6 +294,9 @@ impl<'a> Batch<'a> {
     /// Everything that has to be written.
     pub(super) fn into_changes(self) -> Changes {
         let (before, after, mut changes) = (self.before, self.balances, self.changes);
+        let owner = |id: TokenId| after.tokens.get(&id).map(|token| token.user_id);
+        let begun = self.used_keys.into_begun().into_iter();
+        changes.begun_graces.extend(begun.filter_map(|(id, used)| Some((owner(id)?, id, used))));
         let wallets = after.wallets.into_iter().filter(|(id, wallet)| before.wallets.get(id) != Some(wallet));
         changes.wallets.extend(wallets);
         changes.tokens.extend(after.tokens.into_values().filter(|token| before.tokens.get(&token.id) != Some(token)));
@@ -347,4 +377,25 @@ async fn set_policies(
         balances.policies.extend(policy.map(|policy| (id, policy)));
     }
     Ok(())
+}
+
+/// Reads the keys of those tokens that changed after this server read a key by which they are charged now.
+async fn read_keys(
+    conn: &mut Conn,
+    balances: &Balances,
+    (tokens, in_several_versions): (&BTreeMap<TokenId, &Token>, &BTreeSet<TokenId>),
+) -> Result<UsedKeys, StorageError> {
+    let is_changed = |(id, token): &(&TokenId, &&Token)| {
+        let version = balances.tokens.get(id).and_then(|locked| locked.version);
+        let is_remembered = version == Some(token.policy.version) && !in_several_versions.contains(id);
+        version.is_some() && !is_remembered
+    };
+    let changed: Vec<TokenId> = tokens.iter().filter(is_changed).map(|(id, _)| *id).collect();
+    let mut used_keys = UsedKeys::default();
+    if !changed.is_empty() {
+        for key in old_keys::list_keys(conn, &changed).await? {
+            used_keys.add(key.token, key.digest, key.used);
+        }
+    }
+    Ok(used_keys)
 }

@@ -103,7 +103,10 @@ impl Ledger {
             Step::Queue(charge) => {
                 let key = Arc::clone(&charge.key);
                 let outcome = self.lanes.queue(charge)?;
-                Either::Left(async move { outcome.await.map(|outcome| (outcome, key.identity())) })
+                Either::Left(async move {
+                    let outcome = outcome.await;
+                    outcome.inspect(|_| self.note_old_key(&key)).map(|outcome| (outcome, key.identity()))
+                })
             }
             Step::Answer(outcome, token) => Either::Right(ready(Ok((outcome, token)))),
         };
@@ -157,7 +160,7 @@ impl Operation for Charge {
     }
 
     fn require<'a>(&'a self, rows: &mut Rows<'a>) {
-        rows.tokens.insert(self.key.token.id, &self.key.token);
+        rows.add_token(&self.key.token);
     }
 
     fn idempotency_key(&self) -> Option<&IdempotencyKey> {
@@ -171,6 +174,7 @@ impl Operation for Charge {
             return idempotency.charge(record);
         }
         let token = self.key.token.id;
+        let used = batch.find_key(&self.key)?;
         let Amount { quota, price } = batch.amount(token, &self.cost, &self.context)?;
         batch.balances.charge(token, quota, self.cost.counts, &self.context, &batch.at)?;
         batch.add_charge(NewCharge {
@@ -185,6 +189,7 @@ impl Operation for Charge {
             counts: self.cost.counts,
             price,
         });
+        batch.used_keys.note(token, used);
         let outcome = ChargeOutcome { charged: quota, remain_quota: batch.balances.remain(token) };
         if let Some(Idempotency { key, request_hash }) = &self.idempotency {
             let answer = RecordedAnswer::Charge(outcome);

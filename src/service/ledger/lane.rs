@@ -1,5 +1,6 @@
 //! A lane: takes the operations that wait, commits them as a batch, and answers them.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{Duration, Instant};
@@ -16,14 +17,17 @@ use crate::domain::client_addresses::ClientAddresses;
 use crate::domain::clock::Clock;
 use crate::domain::group::Groups;
 use crate::domain::money::Quota;
+use crate::domain::time::Micros;
 use crate::service::clock;
 use crate::service::clock_repair::ClockRepairs;
+use crate::service::key_cache::KeyCache;
 use crate::service::prices::Prices;
 use crate::service::recent_balances::RecentBalances;
 use crate::service::refused_requests::RefusedRequests;
 use crate::service::rng::Rng;
-use crate::storage::ledger::{self, NewCharge};
-use crate::storage::{self, Conn, Constraint, Db, StorageError};
+use crate::storage::ledger::{self, Changes, NewCharge};
+use crate::storage::notifications::{self, Change};
+use crate::storage::{self, Conn, Constraint, Db, StorageError, old_keys, tokens};
 use crate::telemetry::ledger::{BatchStats, LedgerMetrics, Retry};
 
 /// The most operations in one transaction.
@@ -53,6 +57,7 @@ pub(super) struct Lane {
     pub(super) repairs: ClockRepairs,
     pub(super) rng: Rng,
     pub(super) recent_balances: Arc<RecentBalances>,
+    pub(super) key_cache: Arc<KeyCache>,
     pub(super) calendar: Calendar,
     pub(super) groups: Groups,
     pub(super) client_addresses: ClientAddresses,
@@ -191,10 +196,12 @@ impl Lane {
                 if !changes.is_empty() {
                     ledger::write(&mut tx, &changes).await?;
                 }
+                begin_graces(&mut tx, &changes, self.clock.micros()).await?;
                 let written_at = Instant::now();
                 storage::commit(tx).await?;
                 self.prices.remember(&changes.price_ids);
                 self.recent_balances.record(&changes);
+                changes.begun_graces.iter().for_each(|(owner, ..)| self.key_cache.forget(*owner));
                 let sum = |amount: fn(&NewCharge) -> Quota| {
                     changes.charges.iter().map(|charge| amount(charge).get().unsigned_abs()).sum()
                 };
@@ -210,6 +217,21 @@ impl Lane {
             })
             .await
     }
+}
+
+/// Lets the grace periods of old keys begin: newer ones were used. Other servers learn of it with the commit.
+async fn begin_graces(conn: &mut Conn, changes: &Changes, now: Micros) -> Result<(), StorageError> {
+    if changes.begun_graces.is_empty() {
+        return Ok(());
+    }
+    let used: Vec<_> = changes.begun_graces.iter().map(|(_, token, used)| (*token, *used)).collect();
+    old_keys::start_grace(conn, &used, changes.now).await?;
+    let tokens: Vec<_> = used.into_iter().map(|(token, _)| token).collect();
+    tokens::raise_version(conn, &tokens, now).await?;
+    for owner in changes.begun_graces.iter().map(|(owner, ..)| *owner).collect::<BTreeSet<_>>() {
+        notifications::notify(conn, Change::User(owner)).await?;
+    }
+    Ok(())
 }
 
 /// Returns true if an operation that fails now was recorded before. It writes no record, which would tell; and a retry gets the first

@@ -14,6 +14,7 @@ use crate::domain::client_addresses::ClientAddresses;
 use crate::domain::clock::Clock;
 use crate::domain::group::Groups;
 use crate::service::clock_repair::ClockRepairs;
+use crate::service::key_cache::KeyCache;
 use crate::service::prices::Prices;
 use crate::service::recent_balances::RecentBalances;
 use crate::service::refused_requests::RefusedRequests;
@@ -56,6 +57,7 @@ impl Lanes {
         repairs: &ClockRepairs,
         rng: &Rng,
         recent_balances: &Arc<RecentBalances>,
+        key_cache: &Arc<KeyCache>,
         refused_requests: &Arc<RefusedRequests>,
         prices: &Arc<Prices>,
         rules: &LedgerRules,
@@ -68,6 +70,7 @@ impl Lanes {
             repairs: repairs.clone(),
             rng: rng.clone(),
             recent_balances: Arc::clone(recent_balances),
+            key_cache: Arc::clone(key_cache),
             calendar: rules.calendar,
             groups: rules.groups.clone(),
             client_addresses: rules.client_addresses,

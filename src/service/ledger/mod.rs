@@ -11,6 +11,7 @@
 //! committed in halves, until only the operations on that row fail.
 
 mod batch;
+mod begin_grace;
 mod charge;
 mod error;
 mod expire;
@@ -49,6 +50,7 @@ use crate::service::clock::ClockReader;
 use crate::service::clock_repair::ClockRepairs;
 use crate::service::foreign_keys::KeyReader;
 use crate::service::key_cache::{CachedKey, KeyCache};
+use crate::service::old_key_uses::OldKeyUses;
 use crate::service::prices::Prices;
 use crate::service::refused_requests::RefusedRequests;
 use crate::service::rng::Rng;
@@ -70,6 +72,7 @@ pub struct Ledger {
     forward_auth: ForwardAuthRates,
     refused: Arc<RefusedRequests>,
     prices: Arc<Prices>,
+    old_key_uses: Arc<OldKeyUses>,
 }
 
 impl Ledger {
@@ -89,6 +92,7 @@ impl Ledger {
         calendar: Calendar,
         refused: Arc<RefusedRequests>,
         prices: Arc<Prices>,
+        old_key_uses: Arc<OldKeyUses>,
     ) -> Self {
         let forward_auth = ForwardAuthRates::new();
         Self {
@@ -105,6 +109,7 @@ impl Ledger {
             forward_auth,
             refused,
             prices,
+            old_key_uses,
         }
     }
 

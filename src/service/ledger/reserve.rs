@@ -99,6 +99,7 @@ impl Ledger {
             idempotency,
         };
         let outcome = self.lanes.execute(reserve).await?;
+        self.note_old_key(&key);
         Ok(Reserved { outcome, request_id, token: key.identity() })
     }
 }
@@ -149,7 +150,7 @@ impl Operation for Reserve {
     }
 
     fn require<'a>(&'a self, rows: &mut Rows<'a>) {
-        rows.tokens.insert(self.key.token.id, &self.key.token);
+        rows.add_token(&self.key.token);
     }
 
     fn idempotency_key(&self) -> Option<&IdempotencyKey> {
@@ -164,10 +165,12 @@ impl Operation for Reserve {
             return Ok(repeated(made, self.owner(), batch.open_hold(&made), batch.at.now)?);
         }
         let (token, expires_at) = (self.key.token.id, batch.at.now.plus(self.seconds));
+        let used = batch.find_key(&self.key)?;
         let term = (expires_at, self.on_expiry);
         let quota = batch.most(token, &self.cost, &self.context)?;
         let made = batch.balances.reserve(self.gateway, token, quota, &self.context, term, &batch.at)?;
         let id = batch.add_reservation(made, batch.details(&self.context, self.request_id.clone()));
+        batch.used_keys.note(token, used);
         let remain_quota = batch.balances.remain(token);
         if let Some(Idempotency { key, request_hash }) = &self.idempotency {
             let open = Some((quota, expires_at));

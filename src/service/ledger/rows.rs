@@ -18,4 +18,19 @@ pub(super) struct Rows<'a> {
     /// Those of them that are settled by the price of a model.
     pub(super) priced: BTreeSet<ReservationId>,
     pub(super) idempotency_keys: BTreeSet<&'a IdempotencyKey>,
+    /// Those of the tokens that this server remembers in more than one version, each with another key.
+    pub(super) in_several_versions: BTreeSet<TokenId>,
+}
+
+impl<'a> Rows<'a> {
+    /// Adds a token that is charged, as it was read with the key of the request.
+    pub(super) fn add_token(&mut self, token: &'a Token) {
+        let known = self.tokens.entry(token.id).or_insert(token);
+        if known.policy.version != token.policy.version {
+            self.in_several_versions.insert(token.id);
+        }
+        if known.policy.version < token.policy.version {
+            *known = token;
+        }
+    }
 }

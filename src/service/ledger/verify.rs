@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use super::Ledger;
 use super::error::LedgerError;
+use crate::domain::calendar::Moment;
 use crate::domain::id::GatewayId;
 use crate::domain::key::Digest;
 use crate::domain::ledger::{Accounts, Purpose, Refusal, RefusalReason, RequestContext, TokenState, admit, admit_use};
@@ -18,7 +19,7 @@ use crate::service::key_cache::CachedKey;
 pub struct Verification {
     /// Why it may not be used; none if it may.
     pub refusal: Option<Refusal>,
-    /// The token of the key and its owner; none if the key is unknown.
+    /// The token of the key and its owner; none if the key is unknown or has ended.
     pub key: Option<Arc<CachedKey>>,
     /// What can be spent now.
     pub usable: Quota,
@@ -51,6 +52,11 @@ impl Ledger {
         };
         let at = self.current_moment().await?;
         let token = &key.token;
+        if !key.used.is_live(at.now) {
+            let refusal = RefusalReason::InvalidKey.into();
+            self.record_refusal((gateway, call), &key, refusal, context, quota, &at);
+            return Ok(Verification { refusal: Some(refusal), key: None, usable: Quota::ZERO });
+        }
         let state = TokenState {
             owner: key.wallet.status,
             group_is_open: self.groups.allow(&key.owner_group, &token.policy.group),
@@ -77,12 +83,26 @@ impl Ledger {
             },
         };
         let refusal = admitted.err();
-        if let Some(refusal) = refusal {
-            let (token, digest, request_id) = (Some((token.user_id, token.id)), None, None);
-            let now = at.now;
-            let request = RefusedRequest { at: now, token, digest, gateway, call, refusal, context, quota, request_id };
-            self.refused.record(&request, &at);
+        match refusal {
+            Some(refusal) => self.record_refusal((gateway, call), &key, refusal, context, quota, &at),
+            None => self.note_use(&key),
         }
         Ok(Verification { refusal, key: Some(key), usable })
+    }
+
+    /// Records that the token of a key was refused.
+    fn record_refusal(
+        &self,
+        (gateway, call): (GatewayId, RefusedCall),
+        key: &CachedKey,
+        refusal: Refusal,
+        context: &RequestContext,
+        quota: Option<Quota>,
+        at: &Moment,
+    ) {
+        let (token, digest, request_id) = (Some((key.token.user_id, key.token.id)), None, None);
+        let now = at.now;
+        let request = RefusedRequest { at: now, token, digest, gateway, call, refusal, context, quota, request_id };
+        self.refused.record(&request, at);
     }
 }

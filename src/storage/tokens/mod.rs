@@ -291,8 +291,36 @@ pub async fn update(conn: &mut Conn, token: &Token, now: Micros) -> Result<(), S
     Ok(())
 }
 
+/// Gives a token another key. The caller has locked the row, and keeps the replaced key if it is to work on.
+pub async fn replace_key(conn: &mut Conn, id: TokenId, key: &SealedKey, now: Micros) -> Result<(), StorageError> {
+    sqlx::query!(
+        "update tokens set key_digest = $2, key_sealed = $3, key_hint = $4, key_foreign = false, \
+           version = greatest(version + 1, $5) where id = $1 and deleted_time is null",
+        id as TokenId,
+        &key.digest as &Digest,
+        key.sealed,
+        &key.hint as &KeyHint,
+        now.get()
+    )
+    .execute(conn)
+    .await?;
+    Ok(())
+}
+
+/// Says that something changed by which the keys of these tokens are decided. The caller has locked the rows.
+pub async fn raise_version(conn: &mut Conn, ids: &[TokenId], now: Micros) -> Result<(), StorageError> {
+    sqlx::query!(
+        "update tokens set version = greatest(version + 1, $2) where id = any($1)",
+        ids as &[TokenId],
+        now.get()
+    )
+    .execute(conn)
+    .await?;
+    Ok(())
+}
+
 /// Marks the owner's live tokens among `ids` as deleted, and returns their ids (spec §4.6, §4.7). Locks in the order of
-/// ids, so that two batches cannot deadlock.
+/// ids, so that two batches cannot deadlock. Their old keys end, also if a token is restored.
 pub async fn delete(
     conn: &mut Conn,
     owner: UserId,
@@ -301,7 +329,9 @@ pub async fn delete(
 ) -> Result<Vec<TokenId>, StorageError> {
     let deleted = sqlx::query_scalar!(
         "with to_delete as (select id from tokens \
-           where user_id = $1 and id = any($2) and deleted_time is null order by id for update) \
+           where user_id = $1 and id = any($2) and deleted_time is null order by id for update), \
+         ended as (update old_keys o set expires_at = greatest(o.rotated_at, $3), waits_for_use = false from to_delete d \
+           where o.token_id = any(array[d.id]) and o.expires_at > $3) \
          update tokens set deleted_time = $3, version = version + 1 from to_delete where tokens.id = to_delete.id returning tokens.id",
         owner as UserId,
         ids as &[TokenId],

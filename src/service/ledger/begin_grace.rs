@@ -1,0 +1,55 @@
+//! Begins the grace period of replaced keys after `verify` saw a newer one (spec §15.1). Charges and reservations do it in their own
+//! transaction.
+
+use std::sync::Arc;
+
+use super::Ledger;
+use super::batch::Batch;
+use super::error::LedgerError;
+use super::operation::Operation;
+use super::rows::Rows;
+use crate::domain::id::UserId;
+use crate::service::key_cache::CachedKey;
+
+impl Ledger {
+    /// Notes that a key was used successfully. Waits for nothing: if the queue is full or the server stops, a later use begins the
+    /// grace period.
+    pub(super) fn note_use(&self, key: &Arc<CachedKey>) {
+        self.note_old_key(key);
+        if key.may_begin_grace() {
+            let _ = self.lanes.queue(BeginGrace { key: Arc::clone(key) });
+        }
+    }
+
+    /// Notes the use of a replaced key.
+    pub(super) fn note_old_key(&self, key: &CachedKey) {
+        if let Some(old) = key.used.old {
+            self.old_key_uses.note(old.id);
+        }
+    }
+}
+
+/// Notes under the lock that a key was used.
+struct BeginGrace {
+    key: Arc<CachedKey>,
+}
+
+impl Operation for BeginGrace {
+    const NAME: &'static str = "begin_grace";
+
+    type Outcome = ();
+
+    fn owner(&self) -> UserId {
+        self.key.token.user_id
+    }
+
+    fn require<'a>(&'a self, rows: &mut Rows<'a>) {
+        rows.add_token(&self.key.token);
+    }
+
+    fn apply(&self, batch: &mut Batch<'_>) -> Result<(), LedgerError> {
+        let used = batch.find_key(&self.key)?;
+        batch.used_keys.note(self.key.token.id, used);
+        Ok(())
+    }
+}

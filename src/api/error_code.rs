@@ -147,6 +147,9 @@ error_codes! {
     /// The group does not exist, or the owner of the token may not use it.
     InvalidGroup = "invalid_group", [BAD_REQUEST],
         "Send one of the groups that the message names.";
+    /// `grace_seconds` is outside its range, or `grace_from` has no such value.
+    InvalidGrace = "invalid_grace", [BAD_REQUEST],
+        "Send 0 to 2,592,000 seconds, and `first_use` or `now`.";
     /// `status` is neither 1 nor 2.
     InvalidStatus = "invalid_status", [BAD_REQUEST],
         "Send 1 to enable or 2 to disable.";
@@ -270,7 +273,7 @@ error_codes! {
     /// The token is disabled.
     TokenDisabled = "token_disabled", [FORBIDDEN],
         "Enable the token, or use another API key.";
-    /// The token has expired. Status 403 for a charge, 409 for enabling the token.
+    /// The token has expired. Status 403 for a charge, 409 for enabling the token and for replacing its key.
     TokenExpired = "token_expired", [FORBIDDEN, CONFLICT],
         "Set `expired_time` of the token to a later time, or use another API key.";
     /// The owner of the token may not use its group any more.
@@ -307,6 +310,9 @@ error_codes! {
     /// The token has less quota left than `add_quota` takes away.
     InsufficientQuota = "insufficient_quota", [CONFLICT],
         "Take less; the message says what is left.";
+    /// Three replaced keys of the token still work.
+    TooManyOldKeys = "too_many_old_keys", [CONFLICT],
+        "End an old key, wait until one ends, or rotate with `grace_seconds` 0 and `grace_from` `now`.";
     /// Another account has this username.
     UsernameTaken = "username_taken", [CONFLICT],
         "Choose another username.";

@@ -30,6 +30,7 @@ pub mod limits;
 pub mod locked_accounts;
 pub mod middleware;
 pub mod models;
+pub mod old_keys;
 pub mod openai_refusal;
 pub mod openapi;
 pub mod overview;

@@ -16,7 +16,7 @@ use super::permission::Permission;
 use super::state::AppState;
 use super::{
     access_tokens, activity, api_error, audit, auth, billing, charge_history, dashboard, enablement, forecasts,
-    gateways, health, imports, keys, locked_accounts, middleware, models, overview, prices, refused_requests,
+    gateways, health, imports, keys, locked_accounts, middleware, models, old_keys, overview, prices, refused_requests,
     request_history, sessions, settings, sign_in, tokens, usage, usage_reports, users,
 };
 use crate::storage::sessions::SessionTable;
@@ -119,6 +119,9 @@ fn of_others() -> OpenApiRouter<Arc<AppState>> {
         endpoint!(tokens::show),
         endpoint!(tokens::delete),
         endpoint!(keys::show),
+        endpoint!(old_keys::rotate),
+        endpoint!(old_keys::list),
+        endpoint!(old_keys::end),
         endpoint!(usage::daily),
     ];
 

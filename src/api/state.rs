@@ -22,6 +22,7 @@ use crate::service::gateways::Gateways;
 use crate::service::imports::Imports;
 use crate::service::keys::Keys;
 use crate::service::ledger::Ledger;
+use crate::service::old_keys::OldKeys;
 use crate::service::overview::Overviews;
 use crate::service::prices::Prices;
 use crate::service::request_history::RequestHistory;
@@ -41,6 +42,7 @@ use crate::telemetry::{Metrics, MetricsAccess};
 pub struct AppState {
     pub tokens: Tokens,
     pub keys: Keys,
+    pub old_keys: OldKeys,
     /// Recognises API keys where none belongs.
     pub key_reader: KeyReader,
     pub usage: Usage,

@@ -76,6 +76,7 @@ mod list_plans;
 mod metrics;
 mod migrations;
 mod names;
+mod old_keys;
 mod one_api;
 mod outage;
 mod overview;

@@ -9,6 +9,7 @@ mod charges;
 mod expire_reservations;
 mod idempotency_records;
 mod imported_requests;
+mod old_keys;
 mod partitions;
 mod refused_requests;
 mod reservations;
@@ -33,7 +34,7 @@ use crate::storage::{self, Conn, Db, StorageError, retention};
 use crate::telemetry::jobs::JobMetrics;
 
 /// Every job that works on the tables, in this order.
-const JOBS: [Job; 16] = [
+const JOBS: [Job; 17] = [
     partitions::MAKE,
     partitions::DROP,
     partitions::MAKE_OF_REFUSALS,
@@ -42,6 +43,7 @@ const JOBS: [Job; 16] = [
     imported_requests::JOB,
     idempotency_records::JOB,
     reservations::JOB,
+    old_keys::JOB,
     sessions::JOB,
     access_tokens::JOB,
     refused_requests::JOB,

@@ -14,6 +14,7 @@ use keymeter::domain::time::UnixTime;
 use keymeter::service::clock;
 use keymeter::service::foreign_keys::ForeignKeys;
 use keymeter::service::jobs::expire_overdue;
+use keymeter::service::old_key_uses::OldKeyUses;
 use keymeter::service::passwords::HashCost;
 use keymeter::service::prices::Prices;
 use keymeter::service::refused_requests::RefusedRequests;
@@ -33,6 +34,7 @@ pub struct TestApp {
     pub pool: PgPool,
     pub foreign_keys: Arc<ForeignKeys>,
     pub refused_requests: Arc<RefusedRequests>,
+    pub old_key_uses: Arc<OldKeyUses>,
     pub prices: Arc<Prices>,
 }
 
@@ -60,8 +62,8 @@ impl TestApp {
     }
 
     fn of(app: App, clock: Arc<ManualClock>, pool: PgPool) -> Self {
-        let App { router, foreign_keys, refused_requests, prices, .. } = app;
-        Self { router, clock, pool, foreign_keys, refused_requests, prices }
+        let App { router, foreign_keys, refused_requests, old_key_uses, prices, .. } = app;
+        Self { router, clock, pool, foreign_keys, refused_requests, old_key_uses, prices }
     }
 
     /// Another server on the same database, with the same clock and this settings file.

@@ -1,0 +1,171 @@
+//! Rotation of keys, and the keys that it replaced (spec §15.1).
+
+use std::sync::Arc;
+
+use axum::extract::State;
+use http::StatusCode;
+use serde::{Deserialize, Serialize};
+use utoipa::{IntoParams, ToSchema};
+
+use super::api_error::ApiError;
+use super::auth::ApiUser;
+use super::envelope::{Done, Envelope, NoStore};
+use super::error_code::ErrorCode;
+use super::error_code::codes::{InvalidGrace, NotFound, TooManyOldKeys};
+use super::extract::{Id, Ids, OptionalJson, Query};
+use super::refused::{CodeList, CodesByStatus, Refused};
+use super::state::AppState;
+use crate::domain::bounds;
+use crate::domain::id::{OldKeyId, TokenId};
+use crate::domain::old_key::{Grace, GraceFrom, GraceInvalid, OldKey};
+use crate::domain::time::UnixTime;
+use crate::service::old_keys::{OldKeysError, Rotated};
+
+/// How long the replaced key works on.
+#[derive(Debug, Deserialize, ToSchema)]
+pub struct RotateBody {
+    /// Seconds, 0 to 2,592,000 (30 days). The default is 86,400, a day.
+    grace_seconds: Option<i64>,
+    /// `first_use`, the default: the seconds begin with the first use of the new key, and at the latest 30 days after the
+    /// rotation. `now`: they begin at once; with 0 seconds, the replaced key ends with this answer.
+    grace_from: Option<String>,
+}
+
+impl RotateBody {
+    fn read(&self) -> Result<Grace, GraceInvalid> {
+        let from = self.grace_from.as_deref().map_or(Ok(GraceFrom::FirstUse), GraceFrom::parse)?;
+        Grace::new(self.grace_seconds.unwrap_or(bounds::DEFAULT_GRACE_SECONDS), from)
+    }
+}
+
+/// A token's new key. It is shown here, and can be read again like any key.
+#[derive(Debug, Serialize, ToSchema)]
+pub struct RotatedBody {
+    /// Token ID. It stays the same.
+    id: i64,
+    /// The new key.
+    key: String,
+    /// The new key as lists show it.
+    masked_key: String,
+    /// The token's replaced keys that still work, the last rotation first.
+    old_keys: Vec<OldKeyBody>,
+}
+
+impl From<Rotated> for RotatedBody {
+    fn from(rotated: Rotated) -> Self {
+        Self {
+            id: rotated.id.get(),
+            key: rotated.key.expose().to_owned(),
+            masked_key: rotated.key_hint.masked(),
+            old_keys: rotated.old_keys.iter().map(OldKeyBody::from).collect(),
+        }
+    }
+}
+
+/// A replaced key. The key itself is not stored.
+#[derive(Debug, Serialize, ToSchema)]
+pub struct OldKeyBody {
+    /// Its id, by which it can be ended.
+    id: i64,
+    /// Its first and last four characters.
+    masked_key: String,
+    /// Unix timestamp of the rotation that replaced it.
+    rotated_at: i64,
+    /// Unix timestamp from which on it does not work; `null` until a newer key is used.
+    expires_at: Option<i64>,
+    /// Unix timestamp of its last use since the rotation, up to about a minute old; `null` if it was not used.
+    last_used_at: Option<i64>,
+}
+
+impl From<&OldKey> for OldKeyBody {
+    fn from(key: &OldKey) -> Self {
+        Self {
+            id: key.id.get(),
+            masked_key: key.key_hint.masked(),
+            rotated_at: key.rotated_at.get(),
+            expires_at: key.ends_at().map(UnixTime::get),
+            last_used_at: key.last_used_time.map(UnixTime::get),
+        }
+    }
+}
+
+/// Which replaced keys to list.
+#[derive(Debug, Deserialize, IntoParams)]
+#[into_params(parameter_in = Query)]
+pub struct OldKeysQuery {
+    /// With `1`, the keys that do not work any more, for 90 days after their end.
+    ended: Option<String>,
+}
+
+impl OldKeysQuery {
+    fn is_ended(&self) -> bool {
+        !matches!(self.ended.as_deref(), None | Some("" | "0" | "false"))
+    }
+}
+
+/// Replace the key of a token. The token keeps its id, balance, limits and history, and the replaced key works for a while longer.
+#[utoipa::path(post, path = "/api/token/{id}/rotate", operation_id = "rotate", tag = "tokens", params(("id" = i64, Path)),
+    request_body = RotateBody, responses((status = 200, body = Envelope<RotatedBody>)))]
+pub async fn rotate(
+    State(app): State<Arc<AppState>>,
+    ApiUser(caller): ApiUser,
+    Id(id): Id,
+    OptionalJson(body): OptionalJson<RotateBody>,
+) -> Result<NoStore<Envelope<RotatedBody>>, Refused<(InvalidGrace, NotFound, TooManyOldKeys, ExpiredToken)>> {
+    let rotated = app.old_keys.rotate(&caller, TokenId::new(id), body.read()?).await?;
+    Ok(NoStore(Envelope::of(rotated.into())))
+}
+
+/// The replaced keys of a token that still work, the last rotation first; at most 100.
+#[utoipa::path(get, path = "/api/token/{id}/old_keys", operation_id = "list_old_keys", tag = "tokens",
+    params(("id" = i64, Path), OldKeysQuery), responses((status = 200, body = Envelope<Vec<OldKeyBody>>)))]
+pub async fn list(
+    State(app): State<Arc<AppState>>,
+    ApiUser(caller): ApiUser,
+    Id(id): Id,
+    Query(query): Query<OldKeysQuery>,
+) -> Result<Envelope<Vec<OldKeyBody>>, Refused<NotFound>> {
+    let keys = app.old_keys.list(&caller, TokenId::new(id), query.is_ended()).await?;
+    Ok(Envelope::of(keys.iter().map(OldKeyBody::from).collect()))
+}
+
+/// End a replaced key at once.
+#[utoipa::path(delete, path = "/api/token/{id}/old_keys/{key_id}", operation_id = "end_old_key", tag = "tokens",
+    params(("id" = i64, Path), ("key_id" = i64, Path)), responses((status = 200, body = Done)))]
+pub async fn end(
+    State(app): State<Arc<AppState>>,
+    ApiUser(caller): ApiUser,
+    Ids(id, key): Ids,
+) -> Result<Done, Refused<NotFound>> {
+    app.old_keys.end(&caller, TokenId::new(id), OldKeyId::new(key)).await?;
+    Ok(Done::default())
+}
+
+/// The code `token_expired` with status 409.
+#[derive(Debug)]
+pub enum ExpiredToken {}
+
+impl CodeList for ExpiredToken {
+    fn add_to(codes: &mut CodesByStatus) {
+        codes.entry(StatusCode::CONFLICT).or_default().insert(ErrorCode::TokenExpired);
+    }
+}
+
+impl From<GraceInvalid> for ApiError {
+    fn from(invalid: GraceInvalid) -> Self {
+        Self::new(ErrorCode::InvalidGrace, invalid.to_string())
+    }
+}
+
+impl From<OldKeysError> for ApiError {
+    fn from(error: OldKeysError) -> Self {
+        let message = error.to_string();
+        match error {
+            OldKeysError::NotFound | OldKeysError::KeyNotFound => Self::new(ErrorCode::NotFound, message),
+            OldKeysError::Expired => Self::new(ErrorCode::TokenExpired, message).with_status(StatusCode::CONFLICT),
+            OldKeysError::TooMany => Self::new(ErrorCode::TooManyOldKeys, message),
+            OldKeysError::Actor(actor) => actor.into(),
+            OldKeysError::Storage(storage) => storage.into(),
+        }
+    }
+}

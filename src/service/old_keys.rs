@@ -1,0 +1,134 @@
+//! Rotation: gives a token another key, and lets the replaced one work for a while longer (spec §15.1). A token stays the same: its
+//! id, balance, limits and history.
+
+use std::sync::Arc;
+
+use super::actors::{self, ActorError};
+use super::invalidator::Invalidator;
+use super::rng::Rng;
+use super::vault::Vault;
+use crate::domain::audit::{Action, Actor, AuditEntry, Subject};
+use crate::domain::bounds;
+use crate::domain::caller::Caller;
+use crate::domain::cell::CellLabel;
+use crate::domain::clock::Clock;
+use crate::domain::id::{OldKeyId, TokenId};
+use crate::domain::key::{ApiKey, KeyHint};
+use crate::domain::old_key::{Grace, OldKey};
+use crate::storage::{Db, StorageError, audit, old_keys, tokens};
+
+#[derive(Debug, thiserror::Error)]
+pub enum OldKeysError {
+    /// Absent, deleted, or another user's: the caller cannot tell which.
+    #[error("there is no such token")]
+    NotFound,
+    /// It does not belong to the token, or has ended.
+    #[error("this token has no such old key that still works")]
+    KeyNotFound,
+    #[error("this token has expired; extend its expiry first")]
+    Expired,
+    #[error(
+        "{} replaced keys of this token still work; end one first, or rotate without a grace period",
+        bounds::MAX_OLD_KEYS
+    )]
+    TooMany,
+    /// The caller may no longer do this.
+    #[error(transparent)]
+    Actor(#[from] ActorError),
+    #[error(transparent)]
+    Storage(#[from] StorageError),
+}
+
+/// A token's new key, and its old ones that still work.
+#[derive(Debug)]
+pub struct Rotated {
+    pub id: TokenId,
+    pub key: ApiKey,
+    pub key_hint: KeyHint,
+    pub old_keys: Vec<OldKey>,
+}
+
+/// Rotates keys, and lists and ends replaced ones.
+#[derive(Debug)]
+pub struct OldKeys {
+    db: Db,
+    vault: Vault,
+    rng: Rng,
+    clock: Arc<dyn Clock>,
+    invalidator: Invalidator,
+    cell: CellLabel,
+}
+
+impl OldKeys {
+    #[must_use]
+    pub const fn new(
+        db: Db,
+        vault: Vault,
+        rng: Rng,
+        clock: Arc<dyn Clock>,
+        invalidator: Invalidator,
+        cell: CellLabel,
+    ) -> Self {
+        Self { db, vault, rng, clock, invalidator, cell }
+    }
+
+    /// Replaces the key of one of the caller's tokens. Earlier old keys keep their deadlines.
+    ///
+    /// # Errors
+    /// The token is not the caller's, or is expired; too many old keys still work; the database.
+    pub async fn rotate(&self, caller: &Caller, id: TokenId, grace: Grace) -> Result<Rotated, OldKeysError> {
+        let key = self.rng.generate(|rng| ApiKey::generate(rng, self.cell));
+        let sealed = self.rng.generate(|rng| self.vault.seal(&key, rng));
+        let mut tx = self.db.begin().await?;
+        actors::lock_caller(&mut tx, caller.user.id).await?;
+        let token = tokens::lock(&mut tx, caller.user.id, id).await?.ok_or(OldKeysError::NotFound)?;
+        let now = self.clock.now();
+        if token.policy.lifetime.is_over(now) {
+            return Err(OldKeysError::Expired);
+        }
+        if !grace.is_none() && old_keys::count_live(&mut tx, id, now).await? >= bounds::MAX_OLD_KEYS {
+            return Err(OldKeysError::TooMany);
+        }
+        old_keys::insert(&mut tx, id, grace, now).await?;
+        tokens::replace_key(&mut tx, id, &sealed, self.clock.micros()).await?;
+        let old_keys = old_keys::list(&mut tx, id, false, now).await?;
+        let details = [
+            ("old_key", token.key_hint.masked()),
+            ("grace_seconds", grace.seconds().to_string()),
+            ("grace_from", grace.from().as_str().to_owned()),
+        ];
+        audit::insert(&mut tx, self.entry(caller, Action::TokenRotated, id).with(details)).await?;
+        self.invalidator.commit(tx, caller.user.id).await?;
+        Ok(Rotated { id, key, key_hint: sealed.hint, old_keys })
+    }
+
+    /// Replaced keys of one of the caller's tokens: those that work, or those that ended.
+    ///
+    /// # Errors
+    /// The token is not the caller's; the database.
+    pub async fn list(&self, caller: &Caller, id: TokenId, is_ended: bool) -> Result<Vec<OldKey>, OldKeysError> {
+        let mut conn = self.db.acquire().await?;
+        tokens::find(&mut conn, caller.user.id, id).await?.ok_or(OldKeysError::NotFound)?;
+        Ok(old_keys::list(&mut conn, id, is_ended, self.clock.now()).await?)
+    }
+
+    /// Ends a replaced key at once, on every server.
+    ///
+    /// # Errors
+    /// The token is not the caller's; it has no such key that works; the database.
+    pub async fn end(&self, caller: &Caller, id: TokenId, key: OldKeyId) -> Result<(), OldKeysError> {
+        let mut tx = self.db.begin().await?;
+        actors::lock_caller(&mut tx, caller.user.id).await?;
+        tokens::lock(&mut tx, caller.user.id, id).await?.ok_or(OldKeysError::NotFound)?;
+        let hint = old_keys::end(&mut tx, id, key, self.clock.now()).await?.ok_or(OldKeysError::KeyNotFound)?;
+        tokens::raise_version(&mut tx, &[id], self.clock.micros()).await?;
+        let details = [("old_key", hint.masked())];
+        audit::insert(&mut tx, self.entry(caller, Action::OldKeyEnded, id).with(details)).await?;
+        self.invalidator.commit(tx, caller.user.id).await?;
+        Ok(())
+    }
+
+    fn entry(&self, caller: &Caller, action: Action, id: TokenId) -> AuditEntry {
+        AuditEntry::new(self.clock.now(), Actor::from(caller), action, Subject::token(id, caller.user.id))
+    }
+}

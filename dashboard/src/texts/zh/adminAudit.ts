@@ -38,6 +38,8 @@ export const adminAudit: Texts['adminAudit'] = {
     'token.enabled': '启用令牌',
     'token.disabled': '禁用令牌',
     'token.deleted': '删除令牌',
+    'token.rotated': '更换密钥',
+    'token.old_key_ended': '停用旧密钥',
     'token.key_revealed': '查看密钥',
     'user.signed_in': '登录',
     'user.sign_in_failed': '登录失败',

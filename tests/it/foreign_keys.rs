@@ -161,6 +161,42 @@ async fn every_server_admits_an_imported_key_without_a_restart_and_forgets_a_del
     eventually("the other server refuses the deleted key", async || !is_valid(0, KEY).await).await;
 }
 
+/// A rotation moves the digest of an imported key to the old ones, where servers find it too.
+#[sqlx::test(migrations = false)]
+async fn s15_1_a_replaced_imported_key_works_until_its_deadline_on_every_server(pool: PgPool) {
+    let mut servers = Servers::start(&url(&pool), 2, &[]).await;
+    let ana = servers.owner("ana", PLENTY).await;
+    let (id, _) = ana.key(json!({ "name": "moved", "remain_quota": 100 })).await;
+    make_foreign(&pool, id, KEY).await;
+    let announce = async || sqlx::query("select pg_notify('keymeter_changes', 'foreign_keys')").execute(&pool).await;
+    let charge = json!({ "key": KEY, "quota": 1 });
+    let answers = async |servers: &Servers, at: usize| {
+        servers.gateway(at).post("/api/gateway/charge", charge.clone()).await.status.as_u16()
+    };
+    announce().await.unwrap();
+    for at in 0..2 {
+        eventually("the server admits the key", async || answers(&servers, at).await == 200).await;
+    }
+    let rotate = format!("/api/token/{id}/rotate");
+    let rotated = ana.client.post(&rotate, json!({ "grace_seconds": 600, "grace_from": "now" })).await.ok();
+    assert_eq!(rotated["old_keys"][0]["masked_key"], json!("sk-Zk3v**********Kk9i"));
+    let token = ana.client.get(&format!("/api/token/{id}/details")).await.ok();
+    assert_ne!(token["imported"], json!(true), "the new key is one of ours");
+    announce().await.unwrap();
+    let counts_none =
+        async |at: usize| servers.gateway(at).get("/metrics").await.text.contains("keymeter_foreign_keys 0\n");
+    eventually("the keys are loaded anew", async || counts_none(1).await).await;
+    servers.running[0].kill();
+    servers.restart().await;
+    assert_eq!((answers(&servers, 0).await, answers(&servers, 1).await), (200, 200));
+    sqlx::query("update old_keys set rotated_at = rotated_at - 600, expires_at = expires_at - 600")
+        .execute(&pool)
+        .await
+        .unwrap();
+    sqlx::query("update tokens set version = version + 1").execute(&pool).await.unwrap();
+    assert_eq!((answers(&servers, 0).await, answers(&servers, 1).await), (401, 401));
+}
+
 /// As with a key of ours (`idempotency.rs`): the server does not know the key any more, but the answer of the charge.
 #[sqlx::test(migrations = false)]
 async fn l4_a_retry_after_an_imported_key_was_deleted_gets_its_answer_on_every_server(pool: PgPool) {

@@ -89,6 +89,8 @@ mod report_queue;
 mod request_history;
 mod request_log;
 mod reservation_refusals;
+mod rotation_model;
+mod rotation_torture;
 mod routes;
 mod s2_objects;
 mod s3_states;

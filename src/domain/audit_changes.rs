@@ -52,6 +52,11 @@ impl Default for FieldChanges {
 }
 
 impl FieldChanges {
+    #[must_use]
+    pub const fn is_empty(&self) -> bool {
+        self.changes.is_empty()
+    }
+
     /// Notes a field whose values are these, if they differ.
     pub fn value<T: PartialEq>(&mut self, field: &str, values: (&T, &T), text: impl Fn(&T) -> String) {
         self.optional(field, (Some(values.0), Some(values.1)), text);

@@ -229,6 +229,15 @@ pub const MAX_COUNT: i64 = 1_000_000_000_000;
 /// Seconds for which an idempotency record is kept: a retry with the same `request_id` gets the first answer.
 pub const IDEMPOTENCY_RECORD_SECONDS: i64 = 72 * 3_600;
 
+/// Tokens that one call creates (spec §15.4). Each has a key, which is encrypted while the account is locked.
+pub const MAX_BULK_CREATE: usize = 100;
+
+/// Tokens that one call changes.
+pub const MAX_BULK_CHANGE: usize = 1_000;
+
+/// Characters of an `Idempotency-Key` (spec §15.3).
+pub const MAX_IDEMPOTENCY_KEY_CHARS: usize = 255;
+
 /// The longest grace period of a replaced key, in seconds (spec §15.1).
 pub const MAX_GRACE_SECONDS: i64 = 30 * DAY;
 

@@ -54,6 +54,13 @@ pub struct TokenWithKey {
     pub key: ApiKey,
 }
 
+/// A token that was deleted and can be restored.
+#[derive(Debug)]
+pub struct DeletedToken {
+    pub token: Token,
+    pub deleted_time: UnixTime,
+}
+
 /// A token with its owner, for administrators.
 #[derive(Debug)]
 pub struct OwnedToken {

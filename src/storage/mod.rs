@@ -16,6 +16,7 @@ pub mod consistency;
 pub mod enablement;
 mod errors;
 pub mod gateways;
+pub mod idempotency_keys;
 pub mod imported_requests;
 pub mod imports;
 pub mod installation;

@@ -13,6 +13,9 @@ const GATEWAY_CREDENTIALS: &str = "gateway_credentials";
 /// The payload of [`Change::ForeignKeys`].
 const FOREIGN_KEYS: &str = "foreign_keys";
 
+/// The payload of [`Change::KeysRestored`].
+const KEYS_RESTORED: &str = "keys_restored";
+
 /// A committed change of state that servers cache.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Change {
@@ -22,6 +25,8 @@ pub enum Change {
     GatewayCredentials,
     /// Foreign keys were imported.
     ForeignKeys,
+    /// Keys that servers may know as unknown are valid again, foreign ones among them.
+    KeysRestored,
 }
 
 impl Change {
@@ -30,6 +35,7 @@ impl Change {
             Self::User(id) => id.to_string(),
             Self::GatewayCredentials => GATEWAY_CREDENTIALS.to_owned(),
             Self::ForeignKeys => FOREIGN_KEYS.to_owned(),
+            Self::KeysRestored => KEYS_RESTORED.to_owned(),
         }
     }
 
@@ -37,6 +43,7 @@ impl Change {
         match payload {
             GATEWAY_CREDENTIALS => Some(Self::GatewayCredentials),
             FOREIGN_KEYS => Some(Self::ForeignKeys),
+            KEYS_RESTORED => Some(Self::KeysRestored),
             id => id.parse().ok().map(|id| Self::User(UserId::new(id))),
         }
     }

@@ -9,7 +9,7 @@ use sqlx::{AssertSqlSafe, PgPool};
 use crate::harness::constraints::{Break, assert_all_tested, assert_each_refused};
 
 /// One valid row of every table, each with the id 1.
-const ROWS: [&str; 22] = [
+const ROWS: [&str; 24] = [
     "insert into installation (id, key_check, cell_label, created_time) values (1, '\\x00', '00', 1)",
     "insert into users (id, username, username_folded, display_name, email, password_hash, role, status, group_name, \
      quota, used_quota, request_count, token_api_enabled, created_time, username_skeleton) overriding system value \
@@ -49,13 +49,27 @@ const ROWS: [&str; 22] = [
     "insert into price_lists (digest, since, seen_at) values (repeat('a', 64), 1, 1)",
     "insert into old_keys (id, key_digest, token_id, key_hint, key_foreign, rotated_at, grace_seconds, expires_at, waits_for_use) \
      overriding system value values (1, decode(repeat('02', 32), 'hex'), 1, 'abcdwxyz', false, 1, 60, 61, false)",
+    "insert into idempotency_keys (user_id, key, request_hash, token_ids, key_digests, created_time) \
+     values (1, 'a', decode(repeat('01', 32), 'hex'), '{}', '{}', 1)",
+    "insert into restorable_tokens (token_id, user_id, deleted_time) values (1, 1, 1)",
 ];
 
 const AUDIT_ROW: &str = "insert into audit_log (id, at, actor_name, action, subject_kind, ip, request_id, details) \
                          overriding system value values (1, 1, '', '', '', '', '', '{}')";
 
 /// Each constraint, and statements that violate only this constraint.
-const BREAKS: [Break; 97] = [
+const BREAKS: [Break; 105] = [
+    ("restorable_tokens_pkey", &[ROWS[23]]),
+    ("restorable_tokens_token_fk", &["update restorable_tokens set token_id = 2"]),
+    ("restorable_tokens_user_fk", &["update restorable_tokens set user_id = 2"]),
+    ("idempotency_keys_pkey", &[ROWS[22]]),
+    ("idempotency_keys_user_fk", &["update idempotency_keys set user_id = 2"]),
+    (
+        "idempotency_keys_key_length",
+        &["update idempotency_keys set key = ''", "update idempotency_keys set key = repeat('x', 256)"],
+    ),
+    ("idempotency_keys_request_hash_length", &["update idempotency_keys set request_hash = '\\x01'"]),
+    ("idempotency_keys_digest_each", &["update idempotency_keys set token_ids = '{1}'"]),
     (
         "old_keys_pkey",
         &[
@@ -343,6 +357,8 @@ async fn every_constraint_outside_the_ledger_is_tested(pool: PgPool) {
         "gateway_credentials",
         "audit_log",
         "old_keys",
+        "idempotency_keys",
+        "restorable_tokens",
         "usage_imported",
         "imports",
         "sign_in_limits",
@@ -393,6 +409,8 @@ async fn the_lengths_and_roles_of_the_schema_are_those_of_the_domain(pool: PgPoo
         ("charges_request_id_length", vec![1, bounds::MAX_REQUEST_ID_CHARS]),
         ("gateway_credentials_digest_length", vec![digest]),
         ("gateway_credentials_hint_length", vec![key::HINT_CHARS]),
+        ("idempotency_keys_key_length", vec![1, bounds::MAX_IDEMPOTENCY_KEY_CHARS]),
+        ("idempotency_keys_request_hash_length", vec![digest]),
         ("idempotency_records_request_hash_length", vec![digest]),
         ("imports_digest_length", vec![digest]),
         ("old_keys_key_digest_length", vec![digest]),

@@ -1,10 +1,12 @@
 //! The table `tokens`. Deleted rows stay in the table; functions see only live rows, unless their comment says otherwise.
 //! `lists.rs` has the statements of pages, and `keys.rs` those that read keys.
 
+mod deleted;
 mod lists;
 
 use std::collections::BTreeMap;
 
+pub use self::deleted::{erase_keys, list_deleted, lock_deleted, restore};
 pub use self::lists::{
     Listed, list, list_everyones, list_listed, list_listed_among, list_newest_listed, list_newest_of_all,
 };
@@ -128,6 +130,18 @@ pub async fn lock(conn: &mut Conn, owner: UserId, id: TokenId) -> Result<Option<
     .fetch_optional(conn)
     .await?;
     Ok(row.map(|row| token_of!(row)))
+}
+
+/// Locks those of `ids` that are the owner's live tokens, in the order of ids.
+pub async fn lock_listed(conn: &mut Conn, owner: UserId, ids: &[TokenId]) -> Result<Vec<Token>, StorageError> {
+    let rows = select_tokens!(
+        " from tokens where user_id = $1 and id = any($2) and deleted_time is null order by id for no key update",
+        owner as UserId,
+        ids as &[TokenId]
+    )
+    .fetch_all(conn)
+    .await?;
+    Ok(rows.into_iter().map(|row| token_of!(row)).collect())
 }
 
 /// Locks tokens in the order of ids, deleted ones included, without their policies; see [`list_policies`]. For the ledger,
@@ -254,15 +268,15 @@ pub async fn insert(
 
 /// Writes what an owner can change: the switch and the fields of spec §4.5a. The caller has locked the row. The version is the
 /// time `now`, or above it, so that none comes back for another policy after a failover that lost an edit. The columns
-/// that only the ledger changes (`used_quota`, `accessed_time`, `held`, counters) are not written.
-pub async fn update(conn: &mut Conn, token: &Token, now: Micros) -> Result<(), StorageError> {
-    sqlx::query!(
+/// that only the ledger changes (`used_quota`, `accessed_time`, `held`, counters) are not written. Returns the version.
+pub async fn update(conn: &mut Conn, token: &Token, now: Micros) -> Result<i64, StorageError> {
+    let version = sqlx::query_scalar!(
         "update tokens set switched_off_by = $3, name = $4, name_folded = $5, note = $6, expires_at = $7, \
          remain_quota = $8, unlimited_quota = $9, model_limits_enabled = $10, model_limits = $11, \
          allow_ips = $12, group_name = $13, cross_group_retry = $14, day_limit = $15, week_limit = $16, \
          month_limit = $17, requests_per_minute = $18, tokens_per_minute = $19, concurrency = $20, \
          version = greatest(version + 1, $21), show_addresses = $22 \
-         where user_id = $1 and id = $2 and deleted_time is null",
+         where user_id = $1 and id = $2 and deleted_time is null returning version",
         token.user_id as UserId,
         token.id as TokenId,
         token.policy.disabled_by as Option<Role>,
@@ -286,9 +300,9 @@ pub async fn update(conn: &mut Conn, token: &Token, now: Micros) -> Result<(), S
         now.get(),
         token.show_addresses
     )
-    .execute(conn)
+    .fetch_one(conn)
     .await?;
-    Ok(())
+    Ok(version)
 }
 
 /// Gives a token another key. The caller has locked the row, and keeps the replaced key if it is to work on.
@@ -331,7 +345,8 @@ pub async fn delete(
         "with to_delete as (select id from tokens \
            where user_id = $1 and id = any($2) and deleted_time is null order by id for update), \
          ended as (update old_keys o set expires_at = greatest(o.rotated_at, $3), waits_for_use = false from to_delete d \
-           where o.token_id = any(array[d.id]) and o.expires_at > $3) \
+           where o.token_id = any(array[d.id]) and o.expires_at > $3), \
+         restorable as (insert into restorable_tokens (token_id, user_id, deleted_time) select id, $1, $3 from to_delete) \
          update tokens set deleted_time = $3, version = version + 1 from to_delete where tokens.id = to_delete.id returning tokens.id",
         owner as UserId,
         ids as &[TokenId],
@@ -345,7 +360,10 @@ pub async fn delete(
 /// Marks all live tokens of the owner as deleted.
 pub async fn delete_all_of(conn: &mut Conn, owner: UserId, now: UnixTime) -> Result<(), StorageError> {
     sqlx::query!(
-        "update tokens set deleted_time = $2, version = version + 1 where user_id = $1 and deleted_time is null",
+        "with deleted as ( \
+           update tokens set deleted_time = $2, version = version + 1 where user_id = $1 and deleted_time is null \
+           returning id) \
+         insert into restorable_tokens (token_id, user_id, deleted_time) select id, $1, $2 from deleted",
         owner as UserId,
         now as UnixTime
     )

@@ -1,0 +1,1 @@
+select count(*) = 0 from idempotency_keys

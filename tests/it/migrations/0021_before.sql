@@ -1,0 +1,2 @@
+-- An installation from before requests had keys.
+select 1;

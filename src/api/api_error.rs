@@ -11,6 +11,7 @@ use http::StatusCode;
 
 use super::error_code::ErrorCode;
 use crate::domain::period_limits::PeriodExceeded;
+use crate::service::tokens::BulkPlace;
 
 /// Seconds after which a caller may retry a 503.
 const RETRY_AFTER_UNAVAILABLE: u64 = 1;
@@ -28,6 +29,10 @@ pub struct ApiError {
     pub retry_after: Option<u64>,
     /// The period limit that refused it.
     pub exceeded: Option<PeriodExceeded>,
+    /// Which of many tokens it is about.
+    pub place: Option<BulkPlace>,
+    /// The present version of the token, for `ETag`.
+    pub version: Option<i64>,
     /// What failed, for the line of the request in the log. Never answered.
     pub cause: Option<Arc<str>>,
 }
@@ -37,7 +42,16 @@ impl ApiError {
     pub fn new(code: ErrorCode, message: impl Into<String>) -> Self {
         let status = code.status();
         let retry_after = (status == StatusCode::SERVICE_UNAVAILABLE).then_some(RETRY_AFTER_UNAVAILABLE);
-        Self { status, code, message: message.into(), retry_after, exceeded: None, cause: None }
+        Self {
+            status,
+            code,
+            message: message.into(),
+            retry_after,
+            exceeded: None,
+            place: None,
+            version: None,
+            cause: None,
+        }
     }
 
     /// The same failure with another of the statuses of its code.
@@ -45,6 +59,12 @@ impl ApiError {
     pub fn with_status(self, status: StatusCode) -> Self {
         debug_assert!(self.code.statuses().contains(&status), "{:?} does not declare {status}", self.code);
         Self { status, ..self }
+    }
+
+    /// The same failure, of one of many tokens.
+    #[must_use]
+    pub fn at(self, place: BulkPlace) -> Self {
+        Self { place: Some(place), ..self }
     }
 
     /// The same failure with its cause for the log. It must not contain a secret.

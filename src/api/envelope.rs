@@ -8,6 +8,7 @@ use utoipa::ToSchema;
 use super::api_error::ApiError;
 use super::error_code::ErrorCode;
 use super::limits::ExceededBody;
+use crate::service::tokens::BulkPlace;
 
 /// `{success, message, data}`: the answer of most calls.
 #[derive(Debug, Serialize, ToSchema)]
@@ -76,6 +77,12 @@ pub struct Failure<'a> {
     /// The period limit that refused the request.
     #[serde(flatten)]
     exceeded: ExceededBody,
+    /// The place of the token that is the reason, from 0, if many were to be created.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    index: Option<usize>,
+    /// The id of the token that is the reason, if many were to be changed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    id: Option<i64>,
 }
 
 /// A failure in the shape of the OpenAI API, for the paths that its clients call.
@@ -139,8 +146,13 @@ impl<'a> Failure<'a> {
     #[must_use]
     pub fn on(path: &str, failure: &'a ApiError) -> Self {
         let code = path.starts_with("/api/usage/token").then_some(false);
-        let ApiError { message, code: error, exceeded, .. } = failure;
-        Self { code, success: false, message, error: *error, exceeded: (*exceeded).into() }
+        let ApiError { message, code: error, exceeded, place, .. } = failure;
+        let (index, id) = match *place {
+            Some(BulkPlace::Index(index)) => (Some(index), None),
+            Some(BulkPlace::Id(id)) => (None, Some(id.get())),
+            None => (None, None),
+        };
+        Self { code, success: false, message, error: *error, exceeded: (*exceeded).into(), index, id }
     }
 }
 

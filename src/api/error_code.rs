@@ -147,6 +147,12 @@ error_codes! {
     /// The group does not exist, or the owner of the token may not use it.
     InvalidGroup = "invalid_group", [BAD_REQUEST],
         "Send one of the groups that the message names.";
+    /// `If-Match` is not a list of entity tags.
+    InvalidIfMatch = "invalid_if_match", [BAD_REQUEST],
+        "Send the `ETag` of an answer as it came, or leave the header out.";
+    /// `Idempotency-Key` is empty, too long, sent twice, or has other characters.
+    InvalidIdempotencyKey = "invalid_idempotency_key", [BAD_REQUEST],
+        "Send 1 to 255 printable ASCII characters, once.";
     /// `grace_seconds` is outside its range, or `grace_from` has no such value.
     InvalidGrace = "invalid_grace", [BAD_REQUEST],
         "Send 0 to 2,592,000 seconds, and `first_use` or `now`.";
@@ -156,6 +162,9 @@ error_codes! {
     /// `ids` has no entry or too many.
     InvalidIds = "invalid_ids", [BAD_REQUEST],
         "Send as many ids as the message allows; split larger batches.";
+    /// `tokens` has no entry or too many.
+    InvalidTokens = "invalid_tokens", [BAD_REQUEST],
+        "Send 1 to 100 tokens; split larger batches.";
     /// The username is too short, too long, or has characters that are not allowed.
     InvalidUsername = "invalid_username", [BAD_REQUEST],
         "Send 1 to 50 letters and digits of one script, without white space.";
@@ -313,6 +322,9 @@ error_codes! {
     /// Three replaced keys of the token still work.
     TooManyOldKeys = "too_many_old_keys", [CONFLICT],
         "End an old key, wait until one ends, or rotate with `grace_seconds` 0 and `grace_from` `now`.";
+    /// A request with this `Idempotency-Key` was carried out before, and the key that it made was replaced since.
+    KeyRotated = "key_rotated", [CONFLICT],
+        "Read the present key of the token.";
     /// Another account has this username.
     UsernameTaken = "username_taken", [CONFLICT],
         "Choose another username.";
@@ -343,6 +355,18 @@ error_codes! {
     /// The `request_id` was used for a different charge or reservation.
     RequestIdReused = "request_id_reused", [CONFLICT],
         "Give each charge and each reservation its own `request_id`, and repeat it only to retry the same request.";
+
+    // 412: a condition of the request does not hold.
+
+    /// The token was changed since the version in `If-Match`. The answer has the present `ETag`.
+    TokenChanged = "token_changed", [PRECONDITION_FAILED],
+        "Read the token again, and decide whether to send the change with its new `ETag`.";
+
+    // 422: the request contradicts an earlier one.
+
+    /// The `Idempotency-Key` was used for another call, or with another body.
+    IdempotencyKeyReused = "idempotency_key_reused", [UNPROCESSABLE_ENTITY],
+        "Give each request its own key, and repeat it only to retry the same request.";
 
     // 413, 429: too much.
 

@@ -30,11 +30,18 @@ impl<T: DeserializeOwned + LimitNames, const MAX: usize> FromRequest<Arc<AppStat
     type Rejection = ApiError;
 
     async fn from_request(request: Request, _: &Arc<AppState>) -> Result<Self, ApiError> {
-        let body = body(request, MAX).await?;
-        let value = parse(&body)?;
-        check::<T>(&body)?;
-        Ok(Self(value))
+        read(&body(request, MAX).await?).map(Self)
     }
+}
+
+/// Reads a JSON object without such members.
+///
+/// # Errors
+/// It is not a `T`, or has an unknown member that is named like a limit.
+pub fn read<T: DeserializeOwned + LimitNames>(body: &[u8]) -> Result<T, ApiError> {
+    let value = parse(body)?;
+    check::<T>(body)?;
+    Ok(value)
 }
 
 /// Checks the names of a body that was read as a `T`.

@@ -13,10 +13,12 @@ use super::envelope::{Done, Envelope, NoStore};
 use super::error_code::ErrorCode;
 use super::error_code::codes::{InvalidGrace, NotFound, TooManyOldKeys};
 use super::extract::{Id, Ids, OptionalJson, Query};
+use super::idempotency_key::{IdempotencyKeyHeader, Keyed, KeyedRefused};
 use super::refused::{CodeList, CodesByStatus, Refused};
 use super::state::AppState;
 use crate::domain::bounds;
 use crate::domain::id::{OldKeyId, TokenId};
+use crate::domain::keyed_request::Once;
 use crate::domain::old_key::{Grace, GraceFrom, GraceInvalid, OldKey};
 use crate::domain::time::UnixTime;
 use crate::service::old_keys::{OldKeysError, Rotated};
@@ -104,16 +106,20 @@ impl OldKeysQuery {
 }
 
 /// Replace the key of a token. The token keeps its id, balance, limits and history, and the replaced key works for a while longer.
-#[utoipa::path(post, path = "/api/token/{id}/rotate", operation_id = "rotate", tag = "tokens", params(("id" = i64, Path)),
-    request_body = RotateBody, responses((status = 200, body = Envelope<RotatedBody>)))]
+#[utoipa::path(post, path = "/api/token/{id}/rotate", operation_id = "rotate", tag = "tokens",
+    params(("id" = i64, Path), IdempotencyKeyHeader), request_body = RotateBody,
+    responses((status = 200, body = Envelope<RotatedBody>)))]
 pub async fn rotate(
     State(app): State<Arc<AppState>>,
     ApiUser(caller): ApiUser,
     Id(id): Id,
-    OptionalJson(body): OptionalJson<RotateBody>,
-) -> Result<NoStore<Envelope<RotatedBody>>, Refused<(InvalidGrace, NotFound, TooManyOldKeys, ExpiredToken)>> {
-    let rotated = app.old_keys.rotate(&caller, TokenId::new(id), body.read()?).await?;
-    Ok(NoStore(Envelope::of(rotated.into())))
+    Keyed(request, OptionalJson(body)): Keyed<OptionalJson<RotateBody>>,
+) -> Result<
+    Once<NoStore<Envelope<RotatedBody>>>,
+    Refused<(InvalidGrace, NotFound, TooManyOldKeys, ExpiredToken, KeyedRefused)>,
+> {
+    let rotated = app.old_keys.rotate(&caller, TokenId::new(id), body.read()?, request.as_ref()).await?;
+    Ok(rotated.map(|rotated| NoStore(Envelope::of(rotated.into()))))
 }
 
 /// The replaced keys of a token that still work, the last rotation first; at most 100.
@@ -164,6 +170,7 @@ impl From<OldKeysError> for ApiError {
             OldKeysError::NotFound | OldKeysError::KeyNotFound => Self::new(ErrorCode::NotFound, message),
             OldKeysError::Expired => Self::new(ErrorCode::TokenExpired, message).with_status(StatusCode::CONFLICT),
             OldKeysError::TooMany => Self::new(ErrorCode::TooManyOldKeys, message),
+            OldKeysError::Keyed(keyed) => keyed.into(),
             OldKeysError::Actor(actor) => actor.into(),
             OldKeysError::Storage(storage) => storage.into(),
         }

@@ -110,6 +110,8 @@ fn of_others() -> OpenApiRouter<Arc<AppState>> {
     let api_user = [
         endpoint!(tokens::list),
         endpoint!(tokens::create),
+        endpoint!(tokens::bulk::create),
+        endpoint!(tokens::bulk::update),
         endpoint!(tokens::update),
         endpoint!(tokens::search),
         endpoint!(tokens::search_by_post),
@@ -118,6 +120,7 @@ fn of_others() -> OpenApiRouter<Arc<AppState>> {
         endpoint!(keys::list),
         endpoint!(tokens::show),
         endpoint!(tokens::delete),
+        endpoint!(tokens::restore),
         endpoint!(keys::show),
         endpoint!(old_keys::rotate),
         endpoint!(old_keys::list),

@@ -183,6 +183,7 @@ impl App {
         let reports = Arc::new(ReportQueue::new());
         let token_rules = TokenRules {
             max_tokens: config.accounts.max_tokens,
+            restore_days: config.tokens.restore_days,
             groups: groups.clone(),
             cell: config.cell.label,
             calendar,

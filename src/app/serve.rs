@@ -102,8 +102,12 @@ impl App {
     fn background(&mut self, config: &Config) -> Vec<tokio::task::JoinHandle<()>> {
         let (db, clock) = (self.state.db.clone(), Arc::clone(&self.state.clock));
         let max_clock_skew = i64::from(config.server.max_clock_skew_seconds);
-        let rules =
-            JobRules { retention_days: config.usage.retention_days, calendar: config.usage.calendar(), max_clock_skew };
+        let rules = JobRules {
+            retention_days: config.usage.retention_days,
+            restore_days: config.tokens.restore_days,
+            calendar: config.usage.calendar(),
+            max_clock_skew,
+        };
         let (limiter, metrics) = (Arc::clone(&self.rate_limiter), self.job_metrics.clone());
         let jobs = Jobs::new(db.clone(), Arc::new(SystemClock), limiter, rules, metrics.clone());
         let ledger = Arc::downgrade(&self.state.ledger);

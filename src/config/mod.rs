@@ -42,6 +42,7 @@ pub struct Config {
     pub secrets: Secrets,
     pub root: Root,
     pub accounts: Accounts,
+    pub tokens: Tokens,
     pub limits: Limits,
     pub usage: Usage,
     pub ledger: Ledger,

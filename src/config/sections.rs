@@ -130,6 +130,12 @@ pub enum PlanCacheMode {
     Auto,
 }
 
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Tokens {
+    pub restore_days: u32,
+}
+
 /// `accounts.registration`
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]

@@ -5,7 +5,7 @@ use toml::{Table, Value};
 use super::PREFIX;
 use crate::domain::setting::{Setting, SettingValue};
 
-const SHOWN: [&str; 26] = [
+const SHOWN: [&str; 27] = [
     "http.public_url",
     "dashboard.api_base_url",
     "accounts.registration",
@@ -14,6 +14,7 @@ const SHOWN: [&str; 26] = [
     "accounts.initial_quota",
     "accounts.initial_group",
     "accounts.max_tokens",
+    "tokens.restore_days",
     "models.names",
     "usage.time_zone",
     "usage.week_starts",

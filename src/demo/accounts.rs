@@ -73,7 +73,7 @@ pub(super) async fn create_users(state: &AppState, password: &SecretString) -> R
         if demo.dollars > 0 {
             state
                 .users
-                .grant(&people.root, user.id, Grant::To(dollars_of(demo.dollars)?.get()), "Starting balance")
+                .grant(&people.root, user.id, Grant::To(dollars_of(demo.dollars)?.get()), "Starting balance", None)
                 .await?;
             people.owners.push(sign_in(state, demo.name, password).await?);
         }
@@ -85,7 +85,10 @@ pub(super) async fn create_users(state: &AppState, password: &SecretString) -> R
 pub(super) async fn top_up(state: &AppState, people: &People) -> Result<(), DemoError> {
     for demo in USERS.iter().filter(|demo| demo.dollars > 0) {
         let owner = people.owner(demo.name)?.user.id;
-        state.users.grant(&people.root, owner, Grant::By(dollars_of(demo.dollars)?.get()), "Monthly budget").await?;
+        state
+            .users
+            .grant(&people.root, owner, Grant::By(dollars_of(demo.dollars)?.get()), "Monthly budget", None)
+            .await?;
     }
     Ok(())
 }
@@ -96,7 +99,7 @@ pub(super) async fn limit_accounts(state: &AppState, people: &People) -> Result<
     let patch = UserPatch { period_limits, ..UserPatch::default() };
     state.users.edit(&people.root, people.owner("ana")?.user.id, patch).await?;
     let ben = people.owner("ben")?.user.id;
-    state.users.grant(&people.root, ben, Grant::To(dollars_of(3)?.get()), "Unused budget returned").await?;
+    state.users.grant(&people.root, ben, Grant::To(dollars_of(3)?.get()), "Unused budget returned", None).await?;
     Ok(())
 }
 

@@ -2,6 +2,7 @@
 
 use super::{CreatedKey, DemoError, dollars_of};
 use crate::api::state::AppState;
+use crate::domain::expected_version::ExpectedVersion;
 use crate::domain::limit_change::LimitChange;
 use crate::domain::period_limits::PeriodLimitsPatch;
 use crate::domain::rate_limits::RateLimitsPatch;
@@ -33,6 +34,6 @@ pub(super) async fn apply(state: &AppState, created: &CreatedKey) -> Result<(), 
         _ => return Ok(()),
     };
     let patch = TokenPatch { period_limits, rate_limits, ..TokenPatch::default() };
-    state.tokens.edit(&created.owner, created.id, patch).await?;
+    state.tokens.edit(&created.owner, created.id, patch, &ExpectedVersion::Any).await?;
     Ok(())
 }

@@ -16,6 +16,7 @@ use crate::domain::account::Budget;
 use crate::domain::bounds;
 use crate::domain::caller::{Caller, Credential, Origin};
 use crate::domain::clock::{Clock, ManualClock};
+use crate::domain::expected_version::ExpectedVersion;
 use crate::domain::group::Group;
 use crate::domain::id::{GatewayId, TokenId};
 use crate::domain::ip_allowlist::IpAllowlist;
@@ -138,7 +139,7 @@ async fn begin_day(
 ) -> Result<(), DemoError> {
     for key in KEYS.iter().filter(|key| key.first_day == day) {
         let owner = people.owner(key.owner)?.clone();
-        let token = state.tokens.create(&owner, new_token(key, end)?).await?;
+        let token = state.tokens.create(&owner, new_token(key, end)?, None).await?.answer;
         created.push(CreatedKey { key, id: token.token.id, text: token.key.expose().to_owned(), owner });
     }
     match day {
@@ -216,7 +217,7 @@ async fn apply_final_state(
     match created.key.final_state {
         FinalState::Enabled | FinalState::Expires(_) => {}
         FinalState::Disabled => {
-            state.tokens.switch(&created.owner, created.id, Switch::Off).await?;
+            state.tokens.switch(&created.owner, created.id, Switch::Off, &ExpectedVersion::Any).await?;
         }
         FinalState::Locked => {
             state.tokens.switch_anyones(&people.root, created.id, Switch::Off).await?;
@@ -225,13 +226,13 @@ async fn apply_final_state(
             let token = state.keys.show(&created.owner, created.id).await?.token;
             let remain_quota = Some(QuotaChange::Set(RequestedQuota::new(token.account.used.get() / 12)));
             let patch = TokenPatch { remain_quota, ..TokenPatch::default() };
-            state.tokens.edit(&created.owner, created.id, patch).await?;
+            state.tokens.edit(&created.owner, created.id, patch, &ExpectedVersion::Any).await?;
         }
         FinalState::Exhausted => {
             let last = Rng::seeded(14).generate(|rng| request(created.key.models, rng));
             let remain_quota = Some(QuotaChange::Set(RequestedQuota::new(last.cost.quota.map_or(0, Quota::get))));
             let patch = TokenPatch { remain_quota, ..TokenPatch::default() };
-            state.tokens.edit(&created.owner, created.id, patch).await?;
+            state.tokens.edit(&created.owner, created.id, patch, &ExpectedVersion::Any).await?;
             state.ledger.charge(gateways.main, &created.text, last).await?;
         }
     }

@@ -65,6 +65,18 @@ impl Invalidator {
         self.commit_change(tx, Change::GatewayCredentials).await
     }
 
+    /// The same for a change by which keys that were unknown become valid, also those of other services. Returns when this
+    /// server admits them.
+    ///
+    /// # Errors
+    /// The database did not confirm; or the keys of other services could not be loaded, which is tried again in the
+    /// background.
+    pub async fn commit_restored(&self, mut tx: Tx, user: UserId) -> Result<(), StorageError> {
+        notifications::notify(&mut tx, Change::User(user)).await?;
+        self.commit_change(tx, Change::KeysRestored).await?;
+        self.foreign_keys.load().await
+    }
+
     async fn commit_change(&self, mut tx: Tx, change: Change) -> Result<(), StorageError> {
         notifications::notify(&mut tx, change).await?;
         // Before the commit: the notification may be here before the answer to the commit.
@@ -142,6 +154,10 @@ impl Invalidator {
             Change::User(user) => self.key_cache.forget(user),
             Change::GatewayCredentials => {}
             Change::ForeignKeys => self.foreign_keys.request_load(),
+            Change::KeysRestored => {
+                self.key_cache.forget_all();
+                self.foreign_keys.request_load();
+            }
         }
     }
 

@@ -18,6 +18,7 @@ pub mod invalidator;
 pub mod jobs;
 pub mod key_cache;
 pub mod key_holders;
+pub mod keyed_requests;
 pub mod keys;
 pub mod ledger;
 pub mod old_key_uses;

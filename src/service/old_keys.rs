@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use super::actors::{self, ActorError};
 use super::invalidator::Invalidator;
+use super::keyed_requests::{self, KeyedRequestError};
 use super::rng::Rng;
 use super::vault::Vault;
 use crate::domain::audit::{Action, Actor, AuditEntry, Subject};
@@ -14,7 +15,9 @@ use crate::domain::cell::CellLabel;
 use crate::domain::clock::Clock;
 use crate::domain::id::{OldKeyId, TokenId};
 use crate::domain::key::{ApiKey, KeyHint};
+use crate::domain::keyed_request::{KeyedRequest, MadeKey, Once};
 use crate::domain::old_key::{Grace, OldKey};
+use crate::domain::token::TokenWithKey;
 use crate::storage::{Db, StorageError, audit, old_keys, tokens};
 
 #[derive(Debug, thiserror::Error)]
@@ -32,6 +35,8 @@ pub enum OldKeysError {
         bounds::MAX_OLD_KEYS
     )]
     TooMany,
+    #[error(transparent)]
+    Keyed(#[from] KeyedRequestError),
     /// The caller may no longer do this.
     #[error(transparent)]
     Actor(#[from] ActorError),
@@ -75,12 +80,23 @@ impl OldKeys {
     /// Replaces the key of one of the caller's tokens. Earlier old keys keep their deadlines.
     ///
     /// # Errors
-    /// The token is not the caller's, or is expired; too many old keys still work; the database.
-    pub async fn rotate(&self, caller: &Caller, id: TokenId, grace: Grace) -> Result<Rotated, OldKeysError> {
-        let key = self.rng.generate(|rng| ApiKey::generate(rng, self.cell));
-        let sealed = self.rng.generate(|rng| self.vault.seal(&key, rng));
+    /// The token is not the caller's, or is expired; too many old keys still work; see [`KeyedRequestError`]; the
+    /// database.
+    pub async fn rotate(
+        &self,
+        caller: &Caller,
+        id: TokenId,
+        grace: Grace,
+        request: Option<&KeyedRequest>,
+    ) -> Result<Once<Rotated>, OldKeysError> {
         let mut tx = self.db.begin().await?;
         actors::lock_caller(&mut tx, caller.user.id).await?;
+        if let Some(made) = keyed_requests::find(&mut tx, caller.user.id, request).await? {
+            let found = keyed_requests::open(&mut tx, &self.vault, caller.user.id, &made).await?.pop();
+            let TokenWithKey { token, key } = found.ok_or(OldKeysError::NotFound)?;
+            let old_keys = old_keys::list(&mut tx, id, false, self.clock.now()).await?;
+            return Ok(Once::replayed(Rotated { id, key, key_hint: token.key_hint, old_keys }));
+        }
         let token = tokens::lock(&mut tx, caller.user.id, id).await?.ok_or(OldKeysError::NotFound)?;
         let now = self.clock.now();
         if token.policy.lifetime.is_over(now) {
@@ -89,6 +105,8 @@ impl OldKeys {
         if !grace.is_none() && old_keys::count_live(&mut tx, id, now).await? >= bounds::MAX_OLD_KEYS {
             return Err(OldKeysError::TooMany);
         }
+        let key = self.rng.generate(|rng| ApiKey::generate(rng, self.cell));
+        let sealed = self.rng.generate(|rng| self.vault.seal(&key, rng));
         old_keys::insert(&mut tx, id, grace, now).await?;
         tokens::replace_key(&mut tx, id, &sealed, self.clock.micros()).await?;
         let old_keys = old_keys::list(&mut tx, id, false, now).await?;
@@ -98,8 +116,10 @@ impl OldKeys {
             ("grace_from", grace.from().as_str().to_owned()),
         ];
         audit::insert(&mut tx, self.entry(caller, Action::TokenRotated, id).with(details)).await?;
+        let made = [MadeKey { token: id, digest: sealed.digest }];
+        keyed_requests::record(&mut tx, caller.user.id, request, &made, now).await?;
         self.invalidator.commit(tx, caller.user.id).await?;
-        Ok(Rotated { id, key, key_hint: sealed.hint, old_keys })
+        Ok(Once::now(Rotated { id, key, key_hint: sealed.hint, old_keys }))
     }
 
     /// Replaced keys of one of the caller's tokens: those that work, or those that ended.

@@ -10,6 +10,7 @@ use http::{HeaderName, HeaderValue, StatusCode, header};
 use crate::api::api_error::ApiError;
 use crate::api::envelope::{Failure, OpenAiFailure};
 use crate::api::error_code::ErrorCode;
+use crate::api::etag::etag;
 use crate::api::extract::MAX_BODY;
 use crate::api::openai_refusal::OpenAiRefusal;
 use crate::api::state::AppState;
@@ -47,6 +48,9 @@ pub async fn render_errors(State(app): State<Arc<AppState>>, request: Request, n
     parts.headers.remove(header::CONTENT_TYPE);
     if let Some(seconds) = refusal.retry_after {
         parts.headers.insert(header::RETRY_AFTER, HeaderValue::from(seconds));
+    }
+    if let Some(version) = refusal.version {
+        parts.headers.insert(header::ETAG, etag(version));
     }
     parts.headers.insert(X_ERROR_CODE, HeaderValue::from_static(refusal.code.as_str()));
     if refusal.status == StatusCode::UNAUTHORIZED {

@@ -1,6 +1,7 @@
 //! The token API (spec §2.1, §2.2, §4.1–4.7).
 
 pub mod administration;
+pub mod bulk;
 mod refusals;
 mod requests;
 mod responses;
@@ -12,7 +13,7 @@ use axum::extract::{FromRequest, Request, State};
 use axum::response::{IntoResponse, Response};
 use http::{HeaderMap, HeaderValue, header};
 
-use self::refusals::{TokenFields, UpdateRefused};
+use self::refusals::{TokenFields, UpdateRefused, WrongVersion};
 pub use self::requests::IdsBody;
 use self::requests::{CreateBody, SwitchBody, UpdateBody, UpdateQuery};
 pub use self::responses::{StateBody, TokenBody};
@@ -23,13 +24,16 @@ use super::error_code::codes::{
     InvalidFilter, InvalidGroup, InvalidIds, InvalidPage, InvalidSearch, MissingField, NotFound, RateLimited,
     TokenLimitReached,
 };
+use super::etag::{IfMatch, Tagged, etag};
 use super::extract::{Id, Json, Query};
+use super::idempotency_key::{IdempotencyKeyHeader, Keyed, KeyedRefused};
 use super::limit_names::LimitsJson;
 use super::page::{ListAnswer, PageBody, PageQuery};
 use super::refused::Refused;
 use super::state::AppState;
 use crate::domain::bounds;
 use crate::domain::id::TokenId;
+use crate::domain::keyed_request::Once;
 
 /// List your tokens, newest first (spec §4.1). With the setting `compat.client`, `data` is an array (spec §14.1).
 #[utoipa::path(get, path = "/api/token", tag = "tokens", params(ListingQuery, PageQuery),
@@ -41,9 +45,16 @@ pub async fn list(
     Query(page): Query<PageQuery>,
 ) -> Result<ListAnswer<TokenBody>, Refused<InvalidFilter>> {
     let is_of_one_api = page.is_of_one_api(app.one_api);
+    let at = app.ledger.now();
+    if listing.is_deleted()? {
+        let page = app.tokens.list_deleted(&caller, page.read(app.first_page)?).await?;
+        return Ok(ListAnswer::of(
+            page.map(|token| TokenBody::deleted(&token, &caller.user, &at, &app)),
+            is_of_one_api,
+        ));
+    }
     let listing = listing.of_one_api(is_of_one_api).read(app.tokens.groups())?;
     let page = app.tokens.list(&caller, &listing, page.read(app.first_page)?).await?;
-    let at = app.ledger.now();
     Ok(ListAnswer::of(page.map(|token| TokenBody::new(&token, &caller.user, &at, &app)), is_of_one_api))
 }
 
@@ -82,44 +93,49 @@ pub async fn search_by_post(
 
 /// Read one token without its key (spec §13.1). Nothing is written to the audit log.
 #[utoipa::path(get, path = "/api/token/{id}/details", operation_id = "token_details", tag = "tokens",
-    params(("id" = i64, Path)), responses((status = 200, body = Envelope<TokenBody>)))]
+    params(("id" = i64, Path)), responses((status = 200, body = Envelope<TokenBody>, headers(
+        ("ETag" = String, description = "The version of the token, for `If-Match`")))))]
 pub async fn details(
     State(app): State<Arc<AppState>>,
     ApiUser(caller): ApiUser,
     Id(id): Id,
-) -> Result<Envelope<TokenBody>, Refused<NotFound>> {
+) -> Result<Tagged<Envelope<TokenBody>>, Refused<NotFound>> {
     let token = app.tokens.show(&caller, TokenId::new(id)).await?;
-    Ok(Envelope::of(TokenBody::new(&token, &caller.user, &app.ledger.now(), &app)))
+    let body = TokenBody::new(&token, &caller.user, &app.ledger.now(), &app);
+    Ok(Tagged(token.policy.version, Envelope::of(body)))
 }
 
 /// Read one token with its key (spec §4.3).
 #[utoipa::path(get, path = "/api/token/{id}", operation_id = "show_token", tag = "tokens", params(("id" = i64, Path)),
-    responses((status = 200, body = Envelope<TokenBody>)))]
+    responses((status = 200, body = Envelope<TokenBody>, headers(
+        ("ETag" = String, description = "The version of the token, for `If-Match`")))))]
 pub async fn show(
     State(app): State<Arc<AppState>>,
     ApiUser(caller): ApiUser,
     Id(id): Id,
-) -> Result<NoStore<Envelope<TokenBody>>, Refused<NotFound>> {
+) -> Result<Tagged<NoStore<Envelope<TokenBody>>>, Refused<NotFound>> {
     let found = app.keys.show(&caller, TokenId::new(id)).await?;
     let body = TokenBody::with_key(&found.token, &found.key, &caller.user, &app.ledger.now(), &app);
-    Ok(NoStore(Envelope::of(body)))
+    Ok(Tagged(found.token.policy.version, NoStore(Envelope::of(body))))
 }
 
 /// Create a token (spec §4.4). With `Prefer: return=representation`, or with the setting `compat.client`, `data` is the token
 /// with its key.
 #[utoipa::path(post, path = "/api/token", tag = "tokens", request_body = CreateBody,
-    params(("prefer" = Option<String>, Header, description = "`return=representation`: `data` is the token with its key")),
+    params(("prefer" = Option<String>, Header, description = "`return=representation`: `data` is the token with its key"),
+        IdempotencyKeyHeader),
     responses((status = 200, body = OptionalEnvelope<TokenBody>, headers(
         ("Location" = String, description = "The path of the token"),
+        ("ETag" = String, description = "The version of the token, for `If-Match`"),
         ("Preference-Applied" = Option<String>, description = "`return=representation` if `data` is the token"),
     ))))]
 pub async fn create(
     State(app): State<Arc<AppState>>,
     ApiUser(caller): ApiUser,
     headers: HeaderMap,
-    LimitsJson(body): LimitsJson<CreateBody>,
-) -> Result<Response, Refused<(TokenFields, InvalidGroup, TokenLimitReached)>> {
-    let made = app.tokens.create(&caller, body.read()?).await?;
+    Keyed(request, LimitsJson(body)): Keyed<LimitsJson<CreateBody>>,
+) -> Result<Response, Refused<(TokenFields, InvalidGroup, TokenLimitReached, NotFound, KeyedRefused)>> {
+    let Once { answer: made, is_replayed } = app.tokens.create(&caller, body.read()?, request.as_ref()).await?;
     let is_preferred = wants_representation(&headers);
     let mut answer = if is_preferred || app.one_api {
         let body = TokenBody::with_key(&made.token, &made.key, &caller.user, &app.ledger.now(), &app);
@@ -132,10 +148,11 @@ pub async fn create(
     } else {
         OptionalEnvelope::<TokenBody>::of(None).into_response()
     };
+    answer.headers_mut().insert(header::ETAG, etag(made.token.policy.version));
     if let Ok(location) = HeaderValue::from_str(&format!("/api/token/{}", made.token.id)) {
         answer.headers_mut().insert(header::LOCATION, location);
     }
-    Ok(answer)
+    Ok(Once { answer, is_replayed }.into_response())
 }
 
 /// The header `Prefer` of RFC 7240.
@@ -147,18 +164,21 @@ fn wants_representation(headers: &HeaderMap) -> bool {
 }
 
 /// Edit a token (spec §4.5a). With `status_only=1`, enable or disable it (spec §4.5b).
-#[utoipa::path(put, path = "/api/token", tag = "tokens", params(UpdateQuery), request_body = UpdateBody,
-    responses((status = 200, body = Envelope<TokenBody>)))]
+#[utoipa::path(put, path = "/api/token", tag = "tokens",
+    params(UpdateQuery, ("If-Match" = Option<String>, Header, description = "The `ETag` of the token as you know it")),
+    request_body = UpdateBody, responses((status = 200, body = Envelope<TokenBody>, headers(
+        ("ETag" = String, description = "The version of the token, for `If-Match`")))))]
 pub async fn update(
     State(app): State<Arc<AppState>>,
     ApiUser(caller): ApiUser,
     Query(query): Query<UpdateQuery>,
+    IfMatch(expected): IfMatch,
     request: Request,
-) -> Result<Envelope<TokenBody>, Refused<UpdateRefused>> {
+) -> Result<Tagged<Envelope<TokenBody>>, Refused<UpdateRefused>> {
     let token = if query.is_status_only() {
         let LimitsJson(body) = LimitsJson::<SwitchBody>::from_request(request, &app).await?;
         let (id, switch) = body.read()?;
-        app.tokens.switch(&caller, id, switch).await?
+        app.tokens.switch(&caller, id, switch, &expected).await?
     } else {
         let LimitsJson(body) = LimitsJson::<UpdateBody>::from_request(request, &app).await?;
         let named_twice = if app.one_api { body.named_twice()? } else { None };
@@ -167,21 +187,38 @@ pub async fn update(
             None => body,
         };
         let (id, patch) = body.read()?;
-        app.tokens.edit(&caller, id, patch).await?
+        app.tokens.edit(&caller, id, patch, &expected).await?
     };
-    Ok(Envelope::of(TokenBody::new(&token, &caller.user, &app.ledger.now(), &app)))
+    let body = TokenBody::new(&token, &caller.user, &app.ledger.now(), &app);
+    Ok(Tagged(token.policy.version, Envelope::of(body)))
 }
 
 /// Delete a token (spec §4.6). Its usage is kept.
-#[utoipa::path(delete, path = "/api/token/{id}", tag = "tokens", params(("id" = i64, Path)),
+#[utoipa::path(delete, path = "/api/token/{id}", tag = "tokens", params(("id" = i64, Path),
+    ("If-Match" = Option<String>, Header, description = "The `ETag` of the token as you know it")),
     responses((status = 200, body = Done)))]
 pub async fn delete(
     State(app): State<Arc<AppState>>,
     ApiUser(caller): ApiUser,
     Id(id): Id,
-) -> Result<Done, Refused<NotFound>> {
-    app.tokens.delete(&caller, TokenId::new(id)).await?;
+    IfMatch(expected): IfMatch,
+) -> Result<Done, Refused<(NotFound, WrongVersion)>> {
+    app.tokens.delete(&caller, TokenId::new(id), &expected).await?;
     Ok(Done::default())
+}
+
+/// Restore a deleted token with its key.
+#[utoipa::path(post, path = "/api/token/{id}/restore", operation_id = "restore", tag = "tokens",
+    params(("id" = i64, Path)), responses((status = 200, body = Envelope<TokenBody>, headers(
+        ("ETag" = String, description = "The version of the token, for `If-Match`")))))]
+pub async fn restore(
+    State(app): State<Arc<AppState>>,
+    ApiUser(caller): ApiUser,
+    Id(id): Id,
+) -> Result<Tagged<Envelope<TokenBody>>, Refused<(NotFound, TokenLimitReached)>> {
+    let token = app.tokens.restore(&caller, TokenId::new(id)).await?;
+    let body = TokenBody::new(&token, &caller.user, &app.ledger.now(), &app);
+    Ok(Tagged(token.policy.version, Envelope::of(body)))
 }
 
 /// Delete several tokens (spec §4.7). `data` is the number of tokens deleted.

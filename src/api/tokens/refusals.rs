@@ -5,14 +5,14 @@ use http::StatusCode;
 use crate::api::api_error::ApiError;
 use crate::api::error_code::ErrorCode;
 use crate::api::error_code::codes::{
-    InsufficientQuota, InvalidExpiry, InvalidGroup, InvalidIps, InvalidModels, InvalidName, InvalidNote,
-    InvalidPeriodLimit, InvalidQuota, InvalidRateLimit, InvalidStatus, MissingField, NotFound,
-    SwitchedOffByAdministrator, SwitchedOffByRoot,
+    InsufficientQuota, InvalidExpiry, InvalidGroup, InvalidIfMatch, InvalidIps, InvalidModels, InvalidName,
+    InvalidNote, InvalidPeriodLimit, InvalidQuota, InvalidRateLimit, InvalidStatus, MissingField, NotFound,
+    SwitchedOffByAdministrator, SwitchedOffByRoot, TokenChanged,
 };
 use crate::api::refused::{CodeList, CodesByStatus};
 use crate::domain::status::EnableRefused;
 use crate::domain::token_patch::EditRefused;
-use crate::service::tokens::TokensError;
+use crate::service::tokens::{BulkError, TokensError};
 
 /// The fields of a token.
 pub type TokenFields = (
@@ -22,7 +22,10 @@ pub type TokenFields = (
 
 /// Why a token was not edited, enabled or disabled.
 pub type UpdateRefused =
-    (TokenFields, EnableRefused, MissingField, InvalidGroup, InvalidStatus, InsufficientQuota, NotFound);
+    (TokenFields, EnableRefused, MissingField, InvalidGroup, InvalidStatus, InsufficientQuota, NotFound, WrongVersion);
+
+/// Why a change was not made for its `If-Match`.
+pub type WrongVersion = (InvalidIfMatch, TokenChanged);
 
 impl CodeList for EnableRefused {
     fn add_to(codes: &mut CodesByStatus) {
@@ -47,6 +50,12 @@ impl From<EnableRefused> for ApiError {
     }
 }
 
+impl From<BulkError> for ApiError {
+    fn from(BulkError { at, error }: BulkError) -> Self {
+        Self { place: at, ..error.into() }
+    }
+}
+
 impl From<TokensError> for ApiError {
     fn from(error: TokensError) -> Self {
         let message = error.to_string();
@@ -60,6 +69,8 @@ impl From<TokensError> for ApiError {
             }
             TokensError::Edit(EditRefused::Insufficient(_)) => Self::new(ErrorCode::InsufficientQuota, message),
             TokensError::Search(invalid) => invalid.into(),
+            TokensError::Changed(changed) => changed.into(),
+            TokensError::Keyed(keyed) => keyed.into(),
             TokensError::Actor(actor) => actor.into(),
             TokensError::RateLimited(limited) => limited.into(),
             TokensError::Vault(undecryptable) => undecryptable.into(),

@@ -236,9 +236,16 @@ impl UpdateBody {
     }
 
     pub fn read(self) -> Result<(TokenId, TokenPatch), ApiError> {
+        let id = self.id;
+        let patch = self.patch()?;
+        Ok((required_id(id)?, patch))
+    }
+
+    /// What changes, whatever token it is for.
+    pub fn patch(self) -> Result<TokenPatch, ApiError> {
         let (models, old) = (self.model_limits.as_ref(), self.models.as_ref());
         let (model_limits, enabled) = Models::read_with_old_name(models, self.model_limits_enabled, old)?;
-        let patch = TokenPatch {
+        Ok(TokenPatch {
             name: self.name.as_deref().map(TokenName::parse).transpose()?,
             note: self.note.as_deref().map(TokenNote::parse).transpose()?,
             show_addresses: self.show_addresses,
@@ -260,8 +267,7 @@ impl UpdateBody {
             allow_ips: read_ips(self.allow_ips.as_deref(), self.subnet.as_deref())?,
             group: self.group.as_deref().map(|group| Group::from_text(group.trim())),
             cross_group_retry: self.cross_group_retry,
-        };
-        Ok((required_id(self.id)?, patch))
+        })
     }
 }
 
@@ -283,6 +289,11 @@ impl LimitNames for SwitchBody {
 impl SwitchBody {
     pub fn read(&self) -> Result<(TokenId, Switch), ApiError> {
         Ok((required_id(self.id)?, self.switch()?))
+    }
+
+    /// `None` if the body has no `status`.
+    pub fn optional_switch(&self) -> Result<Option<Switch>, ApiError> {
+        self.status.is_some().then(|| self.switch()).transpose()
     }
 
     pub fn switch(&self) -> Result<Switch, ApiError> {
@@ -317,7 +328,7 @@ impl UpdateQuery {
 pub struct IdsBody {
     /// Repeated ids count once.
     #[schema(required)]
-    ids: Option<Vec<i64>>,
+    pub(super) ids: Option<Vec<i64>>,
 }
 
 impl IdsBody {

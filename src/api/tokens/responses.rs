@@ -13,7 +13,7 @@ use crate::domain::calendar::Moment;
 use crate::domain::key::ApiKey;
 use crate::domain::ledger::StateName;
 use crate::domain::time::UnixTime;
-use crate::domain::token::Token;
+use crate::domain::token::{DeletedToken, Token};
 use crate::domain::token_policy::TokenPolicy;
 use crate::domain::user::{Role, User};
 
@@ -77,6 +77,12 @@ pub struct TokenBody {
     pub group: String,
     /// Effective only for the group `auto`.
     pub cross_group_retry: bool,
+    /// Unix timestamp; only of deleted tokens. Their `state` is what it would be if they were restored.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub deleted_time: Option<i64>,
+    /// Unix timestamp until which it can be restored; only of deleted tokens.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub restorable_until: Option<i64>,
     /// The names that may be used, and empty if all may; only with the setting `compat.client`. Absent if none may.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub models: Option<String>,
@@ -122,6 +128,17 @@ impl TokenBody {
             name: token.name.as_str().to_owned(),
             note: token.note.as_str().to_owned(),
             show_addresses: token.show_addresses,
+            deleted_time: None,
+            restorable_until: None,
+        }
+    }
+
+    /// A deleted token.
+    pub fn deleted(deleted: &DeletedToken, owner: &User, at: &Moment, app: &AppState) -> Self {
+        Self {
+            deleted_time: Some(deleted.deleted_time.get()),
+            restorable_until: Some(app.tokens.restorable_until(deleted.deleted_time).get()),
+            ..Self::new(&deleted.token, owner, at, app)
         }
     }
 

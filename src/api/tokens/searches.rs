@@ -5,6 +5,7 @@ use serde::Deserialize;
 use utoipa::{IntoParams, ToSchema};
 
 use crate::api::api_error::ApiError;
+use crate::api::error_code::ErrorCode;
 use crate::api::extract::{exposed, query_number};
 use crate::api::page::PageQuery;
 use crate::domain::group::Groups;
@@ -29,9 +30,24 @@ pub struct ListingQuery {
     sort: Option<String>,
     /// `asc`, or `desc` (default).
     order: Option<String>,
+    /// With `1`, the deleted tokens that can be restored, the last one first. Not together with the others.
+    deleted: Option<String>,
 }
 
 impl ListingQuery {
+    /// Whether deleted tokens are asked for.
+    pub fn is_deleted(&self) -> Result<bool, ApiError> {
+        if matches!(self.deleted.as_deref(), None | Some("" | "0" | "false")) {
+            return Ok(false);
+        }
+        let others = [&self.status, &self.state, &self.group, &self.sort, &self.order];
+        if others.iter().any(|text| text.as_deref().is_some_and(|text| !text.is_empty())) {
+            let message = "`deleted` is not together with `status`, `state`, `group`, `sort` or `order`";
+            return Err(ApiError::new(ErrorCode::InvalidFilter, message));
+        }
+        Ok(true)
+    }
+
     /// The same with `order=remain_quota` and `order=used_quota`, as tools of one-api ask for the largest first.
     #[must_use]
     pub fn of_one_api(mut self, is_of_one_api: bool) -> Self {
@@ -43,6 +59,10 @@ impl ListingQuery {
     }
 
     pub fn read(&self, groups: &Groups) -> Result<TokenListing, ApiError> {
+        if self.is_deleted()? {
+            let message = "`deleted` is only for the list of your own tokens, without a search";
+            return Err(ApiError::new(ErrorCode::InvalidFilter, message));
+        }
         let texts = [&self.status, &self.state, &self.group, &self.sort, &self.order];
         Ok(TokenListing::parse(texts.map(|text| text.as_deref()), groups)?)
     }
@@ -128,6 +148,7 @@ impl SearchBody {
             group: self.group.clone(),
             sort: self.sort.clone(),
             order: self.order.clone(),
+            deleted: None,
         };
         query.read(groups)
     }

@@ -21,12 +21,14 @@ use super::error_code::codes::{
     InvalidFilter, InvalidQuota, InvalidSearch, InvalidText, NotFound, OwnAccount, RoleTooLow,
 };
 use super::extract::{Id, Query};
+use super::idempotency_key::{IdempotencyKeyHeader, Keyed, KeyedRefused};
 use super::limit_names::LimitsJson;
 use super::page::{KeywordQuery, PageBody, PageQuery};
 use super::refused::Refused;
 use super::state::AppState;
 use crate::domain::audit::Actor;
 use crate::domain::id::UserId;
+use crate::domain::keyed_request::Once;
 use crate::domain::text;
 
 /// Your account.
@@ -156,14 +158,15 @@ pub async fn delete(
 
 /// Add to a wallet, or set it.
 #[utoipa::path(post, path = "/api/admin/users/{id}/quota", operation_id = "grant", tag = "administration",
-    params(("id" = i64, Path)), request_body = GrantBody, responses((status = 200, body = Envelope<UserBody>)))]
+    params(("id" = i64, Path), IdempotencyKeyHeader), request_body = GrantBody,
+    responses((status = 200, body = Envelope<UserBody>)))]
 pub async fn grant(
     State(app): State<Arc<AppState>>,
     Admin(admin): Admin,
     Id(id): Id,
-    LimitsJson(body): LimitsJson<GrantBody>,
-) -> Result<Envelope<UserBody>, Refused<(InvalidQuota, InvalidText, RoleTooLow, NotFound)>> {
+    Keyed(request, LimitsJson(body)): Keyed<LimitsJson<GrantBody>>,
+) -> Result<Once<Envelope<UserBody>>, Refused<(InvalidQuota, InvalidText, RoleTooLow, NotFound, KeyedRefused)>> {
     let note = text::label("note", body.note.as_deref().unwrap_or_default())?;
-    let user = app.users.grant(&admin, UserId::new(id), body.try_into()?, &note).await?;
-    Ok(Envelope::of(UserBody::new(user, &app)))
+    let user = app.users.grant(&admin, UserId::new(id), body.try_into()?, &note, request.as_ref()).await?;
+    Ok(user.map(|user| Envelope::of(UserBody::new(user, &app))))
 }

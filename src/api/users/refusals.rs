@@ -44,6 +44,7 @@ impl From<UsersError> for ApiError {
             UsersError::MaxTokens => Self::new(ErrorCode::InvalidMaxTokens, message),
             UsersError::WalletRange(_) => Self::new(ErrorCode::InvalidQuota, message),
             UsersError::DisabledByRoot(_) => Self::new(ErrorCode::AccountDisabledByRoot, message),
+            UsersError::Keyed(keyed) => keyed.into(),
             UsersError::Actor(actor) => actor.into(),
             UsersError::RateLimited(limited) => limited.into(),
             UsersError::Busy(_) => Self::new(ErrorCode::SignInBusy, message),

@@ -6,7 +6,9 @@
 
 mod access_tokens;
 mod charges;
+mod deleted_tokens;
 mod expire_reservations;
+mod idempotency_keys;
 mod idempotency_records;
 mod imported_requests;
 mod old_keys;
@@ -34,7 +36,7 @@ use crate::storage::{self, Conn, Db, StorageError, retention};
 use crate::telemetry::jobs::JobMetrics;
 
 /// Every job that works on the tables, in this order.
-const JOBS: [Job; 17] = [
+const JOBS: [Job; 19] = [
     partitions::MAKE,
     partitions::DROP,
     partitions::MAKE_OF_REFUSALS,
@@ -42,8 +44,10 @@ const JOBS: [Job; 17] = [
     charges::JOB,
     imported_requests::JOB,
     idempotency_records::JOB,
+    idempotency_keys::JOB,
     reservations::JOB,
     old_keys::JOB,
+    deleted_tokens::JOB,
     sessions::JOB,
     access_tokens::JOB,
     refused_requests::JOB,
@@ -103,6 +107,7 @@ struct Round {
     /// The database's time.
     now: UnixTime,
     retention_days: u32,
+    restore_days: u32,
     calendar: Calendar,
 }
 
@@ -133,6 +138,8 @@ pub struct Jobs {
 pub struct JobRules {
     /// Days for which single charges are kept.
     pub retention_days: u32,
+    /// Days for which a deleted token can be restored.
+    pub restore_days: u32,
     /// Of the days of usage.
     pub calendar: Calendar,
     /// The most seconds by which this server's clock may differ from the database's.
@@ -194,8 +201,8 @@ impl Jobs {
     }
 
     async fn run_jobs(&self, now: UnixTime, may_run: impl Fn(&Job) -> bool) -> Result<(), StorageError> {
-        let JobRules { retention_days, calendar, .. } = self.rules;
-        let round = Round { now, retention_days, calendar };
+        let JobRules { retention_days, restore_days, calendar, .. } = self.rules;
+        let round = Round { now, retention_days, restore_days, calendar };
         let mut outcome = Ok(());
         for job in JOBS.iter().filter(|job| may_run(job)) {
             let span = tracing::error_span!("job", job = job.name);

@@ -6,6 +6,7 @@ use super::lists::{ALL, ANY};
 use super::{Tokens, TokensError};
 use crate::domain::bounds;
 use crate::domain::caller::Caller;
+use crate::domain::expected_version::ExpectedVersion;
 use crate::domain::id::{TokenId, UserId};
 use crate::domain::key::ApiKey;
 use crate::domain::ledger::StateName;
@@ -136,7 +137,7 @@ impl Tokens {
             let mut conn = self.db.acquire().await?;
             tokens::find_owner(&mut conn, id).await?.ok_or(TokensError::NotFound)?
         };
-        let token = self.switch_token_of(admin, owner, id, to).await?;
+        let token = self.switch_token_of(admin, owner, id, to, &ExpectedVersion::Any).await?;
         let mut conn = self.db.acquire().await?;
         with_owner(&mut conn, token).await
     }

@@ -1,36 +1,44 @@
 //! The operations of the token API (spec §4.1–4.7). `lists` finds tokens, and `administration` is for administrators.
 
 mod administration;
+mod bulk;
+mod deleted;
 mod lists;
 
 use std::sync::Arc;
 
 pub use self::administration::{AnyonesKey, AnyonesPage, AnyonesSearch};
+pub use self::bulk::{BulkChange, BulkError, BulkPlace};
 pub use self::lists::{KeySearch, Search};
 use super::actors::{self, ActorError};
 use super::invalidator::Invalidator;
+use super::keyed_requests::KeyedRequestError;
 use super::rate_limiter::{RateLimited, RateLimiter};
 use super::rng::Rng;
 use super::vault::{Unopenable, Vault};
 use crate::domain::audit::{Action, Actor, AuditEntry, Details, Subject};
+use crate::domain::audit_changes::FieldChanges;
 use crate::domain::calendar::Calendar;
 use crate::domain::caller::Caller;
 use crate::domain::cell::CellLabel;
 use crate::domain::clock::Clock;
+use crate::domain::expected_version::{ExpectedVersion, VersionChanged};
 use crate::domain::group::{GroupRefused, Groups};
 use crate::domain::id::{TokenId, UserId};
-use crate::domain::key::ApiKey;
+use crate::domain::keyed_request::{KeyedRequest, Once};
 use crate::domain::search::SearchInvalid;
 use crate::domain::status::EnableRefused;
 use crate::domain::token::{NewToken, Switch, Token, TokenWithKey};
 use crate::domain::token_patch::{EditRefused, QuotaChange, TokenPatch};
-use crate::storage::{self, Conn, Db, StorageError, audit, tokens};
+use crate::storage::{Conn, Db, StorageError, Tx, audit, tokens};
 
 /// Settings of the operator for tokens.
 #[derive(Debug)]
 pub struct TokenRules {
     /// Live tokens that a user may have; a user's own limit overrides it.
     pub max_tokens: i64,
+    /// Days for which a deleted token can be restored.
+    pub restore_days: u32,
     pub groups: Groups,
     pub cell: CellLabel,
     /// The periods of limits, for the states of tokens.
@@ -54,6 +62,10 @@ pub enum TokensError {
     Edit(#[from] EditRefused),
     #[error(transparent)]
     Search(#[from] SearchInvalid),
+    #[error(transparent)]
+    Changed(#[from] VersionChanged),
+    #[error(transparent)]
+    Keyed(#[from] KeyedRequestError),
     /// The caller may no longer do this.
     #[error(transparent)]
     Actor(#[from] ActorError),
@@ -98,52 +110,42 @@ impl Tokens {
     }
 
     /// Creates a token (spec §4.4). The owner's row is locked while counting, so that parallel requests cannot exceed the
-    /// limit.
+    /// limit. A request with a key that was carried out before creates none.
     ///
     /// # Errors
-    /// The limit is reached; a group that the owner may not use; the database.
-    pub async fn create(&self, caller: &Caller, mut new: NewToken) -> Result<TokenWithKey, TokensError> {
-        let policy = &mut new.policy;
-        policy.cross_group_retry = policy.group.retry_allowed(policy.cross_group_retry);
-        self.rules.groups.admit(&caller.user.group, &policy.group)?;
-        let key = self.rng.generate(|rng| ApiKey::generate(rng, self.rules.cell));
-        let sealed = self.rng.generate(|rng| self.vault.seal(&key, rng));
-        let now = self.clock.now();
-        let mut tx = self.db.begin().await?;
-        let owner = actors::lock_caller(&mut tx, caller.user.id).await?;
-        let limit = owner.max_tokens.unwrap_or(self.rules.max_tokens);
-        if tokens::count(&mut tx, owner.id).await? >= limit {
-            return Err(TokensError::LimitReached(limit));
-        }
-        let id = tokens::insert(&mut tx, owner.id, &sealed, &new, now).await?;
-        let token = tokens::find(&mut tx, owner.id, id).await?.ok_or(TokensError::NotFound)?;
-        self.write_audit(&mut tx, caller, Action::TokenCreated, &token).await?;
-        storage::commit(tx).await?;
-        Ok(TokenWithKey { token, key })
+    /// The limit is reached; a group that the owner may not use; see [`KeyedRequestError`]; the database.
+    pub async fn create(
+        &self,
+        caller: &Caller,
+        new: NewToken,
+        request: Option<&KeyedRequest>,
+    ) -> Result<Once<TokenWithKey>, TokensError> {
+        let created = self.create_all(caller, vec![new], request).await.map_err(|failed| failed.error)?;
+        let Once { mut answer, is_replayed } = created;
+        let answer = answer.pop().ok_or(TokensError::NotFound)?;
+        Ok(Once { answer, is_replayed })
     }
 
     /// Edits a token (spec §4.5a). Fields that are `None` in `patch` keep their value.
     ///
     /// # Errors
-    /// The token is not the caller's; a group that the owner may not use; a quota out of range, or less than is to be
-    /// taken away; the database.
-    pub async fn edit(&self, caller: &Caller, id: TokenId, patch: TokenPatch) -> Result<Token, TokensError> {
+    /// The token is not the caller's, or not `expected`; a group that the owner may not use; a quota out of range, or less
+    /// than is to be taken away; the database.
+    pub async fn edit(
+        &self,
+        caller: &Caller,
+        id: TokenId,
+        patch: TokenPatch,
+        expected: &ExpectedVersion,
+    ) -> Result<Token, TokensError> {
         if let Some(group) = &patch.group {
             self.rules.groups.admit(&caller.user.group, group)?;
         }
-        let added = match patch.remain_quota {
-            Some(QuotaChange::Add(units)) => Some(("add_quota", units.to_string())),
-            Some(QuotaChange::Set(_)) | None => None,
-        };
         let mut tx = self.db.begin().await?;
         actors::lock_caller(&mut tx, caller.user.id).await?;
-        let old = tokens::lock(&mut tx, caller.user.id, id).await?.ok_or(TokensError::NotFound)?;
-        let token = old.clone().edited(patch)?;
-        tokens::update(&mut tx, &token, self.clock.micros()).await?;
-        let entry = self
-            .entry(caller, Action::TokenEdited, token.id, token.user_id)
-            .with(added.into_iter().collect::<Details>())
-            .with_changes(token.changes_since(&old));
+        let old = lock(&mut tx, caller.user.id, id, expected).await?;
+        let token = self.update(&mut tx, old.clone().edited(patch.clone())?).await?;
+        let entry = self.edit_entry(caller, &token, &patch, token.changes_since(&old));
         audit::insert(&mut tx, entry).await?;
         self.invalidator.commit(tx, token.user_id).await?;
         Ok(token)
@@ -152,20 +154,28 @@ impl Tokens {
     /// Enables or disables one of the caller's tokens (spec §4.5b).
     ///
     /// # Errors
-    /// The token is not the caller's; it was disabled by a higher role, is expired or exhausted; the database.
-    pub async fn switch(&self, caller: &Caller, id: TokenId, to: Switch) -> Result<Token, TokensError> {
-        self.switch_token_of(caller, caller.user.id, id, to).await
+    /// The token is not the caller's, or not `expected`; it was disabled by a higher role, is expired or exhausted; the
+    /// database.
+    pub async fn switch(
+        &self,
+        caller: &Caller,
+        id: TokenId,
+        to: Switch,
+        expected: &ExpectedVersion,
+    ) -> Result<Token, TokensError> {
+        self.switch_token_of(caller, caller.user.id, id, to, expected).await
     }
 
     /// Deletes a token (spec §4.6).
     ///
     /// # Errors
-    /// The token is not the caller's, or was deleted before; the database.
-    pub async fn delete(&self, caller: &Caller, id: TokenId) -> Result<(), TokensError> {
-        match self.delete_batch(caller, &[id]).await? {
-            0 => Err(TokensError::NotFound),
-            _ => Ok(()),
-        }
+    /// The token is not the caller's, was deleted before, or is not `expected`; the database.
+    pub async fn delete(&self, caller: &Caller, id: TokenId, expected: &ExpectedVersion) -> Result<(), TokensError> {
+        let mut tx = self.db.begin().await?;
+        actors::lock_caller(&mut tx, caller.user.id).await?;
+        lock(&mut tx, caller.user.id, id, expected).await?;
+        self.delete_owned(tx, caller, &[id]).await?;
+        Ok(())
     }
 
     /// Deletes tokens (spec §4.7) and returns their number. Absent tokens and those of other users are skipped.
@@ -173,11 +183,15 @@ impl Tokens {
     /// # Errors
     /// The database.
     pub async fn delete_batch(&self, caller: &Caller, ids: &[TokenId]) -> Result<usize, TokensError> {
-        let owner = caller.user.id;
-        let now = self.clock.now();
         let mut tx = self.db.begin().await?;
-        actors::lock_caller(&mut tx, owner).await?;
-        let deleted = tokens::delete(&mut tx, owner, ids, now).await?;
+        actors::lock_caller(&mut tx, caller.user.id).await?;
+        self.delete_owned(tx, caller, ids).await
+    }
+
+    /// Deletes those of `ids` that are the caller's, whose row is locked, and commits.
+    async fn delete_owned(&self, mut tx: Tx, caller: &Caller, ids: &[TokenId]) -> Result<usize, TokensError> {
+        let owner = caller.user.id;
+        let deleted = tokens::delete(&mut tx, owner, ids, self.clock.now()).await?;
         let entry = |id: &TokenId| self.entry(caller, Action::TokenDeleted, *id, owner);
         audit::insert_many(&mut tx, &deleted.iter().map(entry).collect::<Vec<_>>()).await?;
         self.invalidator.commit(tx, owner).await?;
@@ -190,6 +204,7 @@ impl Tokens {
         owner: UserId,
         id: TokenId,
         to: Switch,
+        expected: &ExpectedVersion,
     ) -> Result<Token, TokensError> {
         let mut tx = self.db.begin().await?;
         let by = if owner == caller.user.id {
@@ -197,14 +212,21 @@ impl Tokens {
         } else {
             actors::lock_admin(&mut tx, caller.user.id, owner).await?.0.role
         };
-        let token = tokens::lock(&mut tx, owner, id).await?.ok_or(TokensError::NotFound)?;
+        let token = lock(&mut tx, owner, id, expected).await?;
         let (token, action) = match to {
             Switch::On => (token.enable(by, self.clock.now())?, Action::TokenEnabled),
             Switch::Off => (token.disable(by), Action::TokenDisabled),
         };
-        tokens::update(&mut tx, &token, self.clock.micros()).await?;
+        let token = self.update(&mut tx, token).await?;
         self.write_audit(&mut tx, caller, action, &token).await?;
         self.invalidator.commit(tx, owner).await?;
+        Ok(token)
+    }
+
+    /// Writes a locked token. Returns it with its new version.
+    async fn update(&self, conn: &mut Conn, mut token: Token) -> Result<Token, StorageError> {
+        let version = tokens::update(conn, &token, self.clock.micros()).await?;
+        Arc::make_mut(&mut token.policy).version = version;
         Ok(token)
     }
 
@@ -218,7 +240,25 @@ impl Tokens {
         audit::insert(conn, self.entry(caller, action, token.id, token.user_id)).await
     }
 
+    /// The line of an edit in the audit log.
+    fn edit_entry(&self, caller: &Caller, token: &Token, patch: &TokenPatch, changes: FieldChanges) -> AuditEntry {
+        let added = match patch.remain_quota {
+            Some(QuotaChange::Add(units)) => Some(("add_quota", units.to_string())),
+            Some(QuotaChange::Set(_)) | None => None,
+        };
+        self.entry(caller, Action::TokenEdited, token.id, token.user_id)
+            .with(added.into_iter().collect::<Details>())
+            .with_changes(changes)
+    }
+
     fn entry(&self, caller: &Caller, action: Action, id: TokenId, owner: UserId) -> AuditEntry {
         AuditEntry::new(self.clock.now(), Actor::from(caller), action, Subject::token(id, owner))
     }
+}
+
+/// Locks a live token of `owner`, if it is `expected`.
+async fn lock(conn: &mut Conn, owner: UserId, id: TokenId, expected: &ExpectedVersion) -> Result<Token, TokensError> {
+    let token = tokens::lock(conn, owner, id).await?.ok_or(TokensError::NotFound)?;
+    expected.check(token.policy.version)?;
+    Ok(token)
 }

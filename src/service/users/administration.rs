@@ -6,6 +6,7 @@ use crate::domain::audit::{Action, Actor, AuditEntry, Subject};
 use crate::domain::bounds;
 use crate::domain::caller::Caller;
 use crate::domain::id::UserId;
+use crate::domain::keyed_request::{KeyedRequest, Once};
 use crate::domain::money::Quota;
 use crate::domain::page::{Page, PageRequest};
 use crate::domain::password::NewPassword;
@@ -13,7 +14,7 @@ use crate::domain::period_limits::{PeriodLimits, PeriodLimitsPatch};
 use crate::domain::search::SearchPattern;
 use crate::domain::user::{NewUser, Role, User, UserFilter, UserStatus};
 use crate::domain::username::Username;
-use crate::service::actors;
+use crate::service::{actors, keyed_requests};
 use crate::storage::{Conn, access_tokens, audit, sessions, tokens, users};
 
 /// An account to create.
@@ -223,9 +224,19 @@ impl Users {
     ///
     /// # Errors
     /// An account that the administrator may not manage; a wallet outside its range; the database.
-    pub async fn grant(&self, admin: &Caller, id: UserId, grant: Grant, note: &str) -> Result<User, UsersError> {
+    pub async fn grant(
+        &self,
+        admin: &Caller,
+        id: UserId,
+        grant: Grant,
+        note: &str,
+        request: Option<&KeyedRequest>,
+    ) -> Result<Once<User>, UsersError> {
         let mut tx = self.db.begin().await?;
         let (_, mut user) = lock_managed(&mut tx, admin, id).await?;
+        if keyed_requests::find(&mut tx, admin.user.id, request).await?.is_some() {
+            return Ok(Once::replayed(user));
+        }
         let before = user.wallet.remain();
         let after = match grant {
             Grant::By(delta) => before.get().checked_add(delta),
@@ -239,8 +250,9 @@ impl Users {
             entry = entry.with([("note", note.to_owned())]);
         }
         audit::insert(&mut tx, entry).await?;
+        keyed_requests::record(&mut tx, admin.user.id, request, &[], self.clock.now()).await?;
         self.invalidator.commit(tx, id).await?;
-        Ok(user)
+        Ok(Once::now(user))
     }
 }
 

@@ -12,6 +12,7 @@ pub use own_account::OwnAccountPatch;
 
 use super::actors::ActorError;
 use super::invalidator::Invalidator;
+use super::keyed_requests::KeyedRequestError;
 use super::passwords::{Passwords, PasswordsBusy};
 use super::rate_limiter::{RateLimited, RateLimiter};
 use super::rng::Rng;
@@ -78,6 +79,8 @@ pub enum UsersError {
     /// Only root enables what root disabled.
     #[error(transparent)]
     DisabledByRoot(#[from] AccountDisabledByRoot),
+    #[error(transparent)]
+    Keyed(#[from] KeyedRequestError),
     /// The caller may no longer do this.
     #[error(transparent)]
     Actor(#[from] ActorError),

@@ -1,0 +1,98 @@
+//! `ETag` and `If-Match` (RFC 9110): a client that edits what it read overwrites no edit that it has not seen (spec §15.2).
+
+use std::sync::Arc;
+
+use axum::extract::FromRequestParts;
+use axum::response::{IntoResponse, Response};
+use http::request::Parts;
+use http::{HeaderValue, header};
+
+use super::api_error::ApiError;
+use super::error_code::ErrorCode;
+use super::state::AppState;
+use crate::domain::expected_version::{ExpectedVersion, VersionChanged};
+
+/// An answer about one token, with the token's version as its entity tag.
+pub struct Tagged<R>(pub i64, pub R);
+
+impl<R: IntoResponse> IntoResponse for Tagged<R> {
+    fn into_response(self) -> Response {
+        let mut answer = self.1.into_response();
+        answer.headers_mut().insert(header::ETAG, etag(self.0));
+        answer
+    }
+}
+
+/// The entity tag of a version.
+#[expect(clippy::expect_used, reason = "digits and quotes")]
+pub fn etag(version: i64) -> HeaderValue {
+    HeaderValue::from_str(&format!("\"{version}\"")).expect("visible ASCII")
+}
+
+/// The versions that `If-Match` names. Without it, and with `*`, any.
+pub struct IfMatch(pub ExpectedVersion);
+
+impl FromRequestParts<Arc<AppState>> for IfMatch {
+    type Rejection = ApiError;
+
+    async fn from_request_parts(parts: &mut Parts, _: &Arc<AppState>) -> Result<Self, ApiError> {
+        let values = parts.headers.get_all(header::IF_MATCH);
+        if values.iter().next().is_none() {
+            return Ok(Self(ExpectedVersion::Any));
+        }
+        let mut tags = Vec::new();
+        for value in &values {
+            let text = value.to_str().map_err(|_| malformed())?;
+            if text.trim() == "*" {
+                return Ok(Self(ExpectedVersion::Any));
+            }
+            tags.extend(parse_tags(text).ok_or_else(malformed)?);
+        }
+        // A tag that is no version is of no token.
+        Ok(Self(ExpectedVersion::OneOf(tags.iter().filter_map(|tag| tag.parse().ok()).collect())))
+    }
+}
+
+fn malformed() -> ApiError {
+    ApiError::new(ErrorCode::InvalidIfMatch, "`If-Match` must be `*`, or entity tags in quotes, separated by commas")
+}
+
+/// The strong tags of a list, without their quotes. Weak ones are left out: they never match. `None` if it is no such list.
+fn parse_tags(text: &str) -> Option<Vec<&str>> {
+    let (mut tags, mut rest) = (Vec::new(), text.trim());
+    while !rest.is_empty() {
+        let (is_weak, quoted) = rest.strip_prefix("W/").map_or((false, rest), |rest| (true, rest));
+        let (tag, after) = quoted.strip_prefix('"')?.split_once('"')?;
+        if !is_weak {
+            tags.push(tag);
+        }
+        let after = after.trim_start();
+        rest = match after.strip_prefix(',') {
+            Some(next) => next.trim_start(),
+            None if after.is_empty() => after,
+            None => return None,
+        };
+    }
+    Some(tags)
+}
+
+impl From<VersionChanged> for ApiError {
+    fn from(changed: VersionChanged) -> Self {
+        Self { version: Some(changed.version), ..Self::new(ErrorCode::TokenChanged, changed.to_string()) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn s15_2_tags_are_read_from_a_list() {
+        assert_eq!(parse_tags("\"1\""), Some(vec!["1"]));
+        assert_eq!(parse_tags(" \"1\" ,\"a,b\", W/\"3\",\"4\" "), Some(vec!["1", "a,b", "4"]));
+        assert_eq!(parse_tags(""), Some(vec![]));
+        for bad in ["1", "\"1", "\"1\" \"2\"", "w/\"1\"", "\"1\"x", ",", "*, \"1\""] {
+            assert_eq!(parse_tags(bad), None, "{bad}");
+        }
+    }
+}

@@ -1,0 +1,106 @@
+//! The header `Idempotency-Key` (spec §15.3): a request with it is carried out once, however often it is sent.
+
+use std::sync::Arc;
+
+use axum::body::Body;
+use axum::extract::{FromRequest, Request};
+use axum::response::{IntoResponse, Response};
+use http::{HeaderMap, HeaderName, HeaderValue};
+use sha2::{Digest as _, Sha256};
+use utoipa::IntoParams;
+
+use super::api_error::ApiError;
+use super::error_code::ErrorCode;
+use super::error_code::codes::{IdempotencyKeyReused, InvalidIdempotencyKey, KeyRotated};
+use super::extract::{MAX_BODY, body};
+use super::state::AppState;
+use crate::domain::keyed_request::{IdempotencyKey, IdempotencyKeyInvalid, KeyedRequest, Once};
+use crate::service::keyed_requests::KeyedRequestError;
+
+const IDEMPOTENCY_KEY: HeaderName = HeaderName::from_static("idempotency-key");
+const REPLAYED: HeaderName = HeaderName::from_static("idempotency-replayed");
+
+/// Why a request with a key was not carried out, or not answered again.
+pub type KeyedRefused = (InvalidIdempotencyKey, IdempotencyKeyReused, KeyRotated);
+
+/// The header, for the document.
+#[derive(Debug, IntoParams)]
+#[into_params(parameter_in = Header)]
+#[expect(dead_code, reason = "only for the document")]
+pub struct IdempotencyKeyHeader {
+    /// 1 to 255 printable ASCII characters. The request is carried out once, however often it is sent in 72 hours; the answer to another
+    /// one than the first has `Idempotency-Replayed: true`.
+    #[param(rename = "Idempotency-Key")]
+    idempotency_key: Option<String>,
+}
+
+/// What `E` extracts, and the key of the request, if it has one.
+pub struct Keyed<E>(pub Option<KeyedRequest>, pub E);
+
+impl<E: FromRequest<Arc<AppState>, Rejection = ApiError>> FromRequest<Arc<AppState>> for Keyed<E> {
+    type Rejection = ApiError;
+
+    async fn from_request(request: Request, app: &Arc<AppState>) -> Result<Self, ApiError> {
+        let Some(key) = find_key(request.headers())? else {
+            return Ok(Self(None, E::from_request(request, app).await?));
+        };
+        let (parts, whole) = request.into_parts();
+        let bytes = body(Request::from_parts(parts.clone(), whole), MAX_BODY).await?;
+        let hash = Sha256::new()
+            .chain_update(format!("{} {}\n", parts.method, parts.uri.path()))
+            .chain_update(canonical(&bytes))
+            .finalize()
+            .to_vec();
+        let inner = E::from_request(Request::from_parts(parts, Body::from(bytes)), app).await?;
+        Ok(Self(Some(KeyedRequest { key, hash }), inner))
+    }
+}
+
+fn find_key(headers: &HeaderMap) -> Result<Option<IdempotencyKey>, ApiError> {
+    let mut values = headers.get_all(IDEMPOTENCY_KEY).iter();
+    match (values.next(), values.next()) {
+        (None, _) => Ok(None),
+        (Some(value), None) => {
+            let text = value.to_str().map_err(|_| IdempotencyKeyInvalid)?;
+            Ok(Some(IdempotencyKey::parse(text)?))
+        }
+        (Some(_), Some(_)) => Err(IdempotencyKeyInvalid.into()),
+    }
+}
+
+/// The body without what JSON leaves open: spaces, and the order of members as far as the parser does not keep it. What is not JSON is
+/// refused later.
+fn canonical(body: &[u8]) -> Vec<u8> {
+    serde_json::from_slice(body)
+        .map_or_else(|_| body.to_vec(), |value: serde_json::Value| value.to_string().into_bytes())
+}
+
+/// Adds `Idempotency-Replayed: true` to the answer of a request that was carried out before.
+impl<R: IntoResponse> IntoResponse for Once<R> {
+    fn into_response(self) -> Response {
+        let mut answer = self.answer.into_response();
+        if self.is_replayed {
+            answer.headers_mut().insert(REPLAYED, HeaderValue::from_static("true"));
+        }
+        answer
+    }
+}
+
+impl From<IdempotencyKeyInvalid> for ApiError {
+    fn from(invalid: IdempotencyKeyInvalid) -> Self {
+        Self::new(ErrorCode::InvalidIdempotencyKey, invalid.to_string())
+    }
+}
+
+impl From<KeyedRequestError> for ApiError {
+    fn from(error: KeyedRequestError) -> Self {
+        let message = error.to_string();
+        match error {
+            KeyedRequestError::Reused => Self::new(ErrorCode::IdempotencyKeyReused, message),
+            KeyedRequestError::TokenDeleted => Self::new(ErrorCode::NotFound, message),
+            KeyedRequestError::KeyRotated => Self::new(ErrorCode::KeyRotated, message),
+            KeyedRequestError::Vault(undecryptable) => undecryptable.into(),
+            KeyedRequestError::Storage(storage) => storage.into(),
+        }
+    }
+}

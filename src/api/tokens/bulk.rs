@@ -1,0 +1,105 @@
+//! Many tokens in one call, all or none (spec §15.4).
+
+use std::sync::Arc;
+
+use axum::extract::State;
+use serde::Deserialize;
+use serde_json::value::RawValue;
+use utoipa::ToSchema;
+
+use super::refusals::{TokenFields, UpdateRefused};
+use super::requests::{CreateBody, IdsBody, SwitchBody, UpdateBody};
+use super::responses::TokenBody;
+use crate::api::api_error::ApiError;
+use crate::api::auth::ApiUser;
+use crate::api::envelope::{Envelope, NoStore};
+use crate::api::error_code::ErrorCode;
+use crate::api::error_code::codes::{
+    InvalidGroup, InvalidIds, InvalidTokens, MissingField, NotFound, TokenLimitReached,
+};
+use crate::api::extract::{Json, parse};
+use crate::api::idempotency_key::{IdempotencyKeyHeader, Keyed, KeyedRefused};
+use crate::api::limit_names;
+use crate::api::refused::Refused;
+use crate::api::state::AppState;
+use crate::domain::bounds;
+use crate::domain::id::TokenId;
+use crate::domain::keyed_request::Once;
+use crate::domain::token::{NewToken, TokenWithKey};
+use crate::service::tokens::{BulkChange, BulkPlace};
+
+/// Tokens to create.
+#[derive(Deserialize, ToSchema)]
+pub struct BulkCreateBody {
+    /// 1 to 100 tokens, each with the fields of creating one.
+    #[schema(required, value_type = Vec<CreateBody>)]
+    tokens: Option<Vec<Box<RawValue>>>,
+}
+
+impl BulkCreateBody {
+    fn read(self) -> Result<Vec<NewToken>, ApiError> {
+        let tokens = self.tokens.ok_or_else(|| ApiError::new(ErrorCode::MissingField, "`tokens` is required"))?;
+        if tokens.is_empty() || tokens.len() > bounds::MAX_BULK_CREATE {
+            let message = format!("`tokens` must have 1 to {} entries", bounds::MAX_BULK_CREATE);
+            return Err(ApiError::new(ErrorCode::InvalidTokens, message));
+        }
+        let read = |(index, token): (usize, &Box<RawValue>)| {
+            let new = limit_names::read::<CreateBody>(token.get().as_bytes()).and_then(CreateBody::read);
+            new.map_err(|error| error.at(BulkPlace::Index(index)))
+        };
+        tokens.iter().enumerate().map(read).collect()
+    }
+}
+
+/// Tokens to change, and how.
+#[derive(Deserialize, ToSchema)]
+pub struct BulkChangeBody {
+    /// 1 to 1,000 ids. Repeated ids count once.
+    #[schema(required)]
+    ids: Option<Vec<i64>>,
+    /// The fields of an update, and `status`: what is not named stays as it is.
+    #[schema(required, value_type = UpdateBody)]
+    set: Option<Box<RawValue>>,
+}
+
+impl BulkChangeBody {
+    fn read(self) -> Result<(Vec<TokenId>, BulkChange), ApiError> {
+        let ids = IdsBody { ids: self.ids }.read(bounds::MAX_BULK_CHANGE)?;
+        let set = self.set.ok_or_else(|| ApiError::new(ErrorCode::MissingField, "`set` is required"))?;
+        let set = set.get().as_bytes();
+        let patch = limit_names::read::<UpdateBody>(set)?.patch()?;
+        let switch = parse::<SwitchBody>(set)?.optional_switch()?;
+        Ok((ids, BulkChange { patch, switch }))
+    }
+}
+
+/// Create up to 100 tokens, all or none. `data` has them in the same order, with their keys.
+#[utoipa::path(post, path = "/api/token/bulk", operation_id = "create_tokens", tag = "tokens", params(IdempotencyKeyHeader),
+    request_body = BulkCreateBody, responses((status = 200, body = Envelope<Vec<TokenBody>>)))]
+pub async fn create(
+    State(app): State<Arc<AppState>>,
+    ApiUser(caller): ApiUser,
+    Keyed(request, Json(body)): Keyed<Json<BulkCreateBody>>,
+) -> Result<
+    Once<NoStore<Envelope<Vec<TokenBody>>>>,
+    Refused<(TokenFields, InvalidTokens, MissingField, InvalidGroup, TokenLimitReached, NotFound, KeyedRefused)>,
+> {
+    let made = app.tokens.create_all(&caller, body.read()?, request.as_ref()).await?;
+    let at = app.ledger.now();
+    let body = |made: &TokenWithKey| TokenBody::with_key(&made.token, &made.key, &caller.user, &at, &app);
+    Ok(made.map(|made| NoStore(Envelope::of(made.iter().map(body).collect()))))
+}
+
+/// Change up to 1,000 tokens in the same way, all or none. `data` has them by their ids, ascending.
+#[utoipa::path(patch, path = "/api/token/bulk", operation_id = "update_tokens", tag = "tokens",
+    request_body = BulkChangeBody, responses((status = 200, body = Envelope<Vec<TokenBody>>)))]
+pub async fn update(
+    State(app): State<Arc<AppState>>,
+    ApiUser(caller): ApiUser,
+    Json(body): Json<BulkChangeBody>,
+) -> Result<Envelope<Vec<TokenBody>>, Refused<(UpdateRefused, InvalidIds)>> {
+    let (ids, change) = body.read()?;
+    let changed = app.tokens.change_all(&caller, &ids, &change).await?;
+    let at = app.ledger.now();
+    Ok(Envelope::of(changed.iter().map(|token| TokenBody::new(token, &caller.user, &at, &app)).collect()))
+}

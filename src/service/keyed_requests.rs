@@ -1,0 +1,83 @@
+//! Carries a request with an `Idempotency-Key` out once (spec §15.3). The record is written in the transaction of what it records, under
+//! the lock of the caller's account. Refusals are not recorded.
+
+use super::vault::{Unopenable, Vault};
+use crate::domain::id::UserId;
+use crate::domain::keyed_request::{KeyedRequest, MadeKey};
+use crate::domain::time::UnixTime;
+use crate::domain::token::TokenWithKey;
+use crate::storage::{Conn, StorageError, idempotency_keys, keys};
+
+/// Why a request was not carried out, or not answered again.
+#[derive(Debug, thiserror::Error)]
+pub enum KeyedRequestError {
+    #[error("this `Idempotency-Key` was used for another request; give each request its own")]
+    Reused,
+    #[error("this request was carried out before, and its token was deleted since")]
+    TokenDeleted,
+    #[error("this request was carried out before, and the key that it made was replaced since; read the token's key")]
+    KeyRotated,
+    #[error(transparent)]
+    Vault(#[from] Unopenable),
+    #[error(transparent)]
+    Storage(#[from] StorageError),
+}
+
+/// What the request made when it was carried out before; `None` if it is new, or has no key.
+///
+/// # Errors
+/// The key was used for another request; the database.
+pub async fn find(
+    conn: &mut Conn,
+    user: UserId,
+    request: Option<&KeyedRequest>,
+) -> Result<Option<Vec<MadeKey>>, KeyedRequestError> {
+    let Some(request) = request else {
+        return Ok(None);
+    };
+    match idempotency_keys::find(conn, user, &request.key).await? {
+        Some((hash, _)) if hash != request.hash => Err(KeyedRequestError::Reused),
+        found => Ok(found.map(|(_, made)| made)),
+    }
+}
+
+/// Records that the request was carried out, if it has a key.
+///
+/// # Errors
+/// The database.
+pub async fn record(
+    conn: &mut Conn,
+    user: UserId,
+    request: Option<&KeyedRequest>,
+    made: &[MadeKey],
+    now: UnixTime,
+) -> Result<(), StorageError> {
+    match request {
+        Some(request) => idempotency_keys::insert(conn, user, request, made, now).await,
+        None => Ok(()),
+    }
+}
+
+/// The tokens that a request made, as they are now, with the keys that it made.
+///
+/// # Errors
+/// One of them was deleted, or has another key by now; the database.
+pub async fn open(
+    conn: &mut Conn,
+    vault: &Vault,
+    user: UserId,
+    made: &[MadeKey],
+) -> Result<Vec<TokenWithKey>, KeyedRequestError> {
+    let ids: Vec<_> = made.iter().map(|made| made.token).collect();
+    let mut found = keys::list_sealed_tokens(conn, &ids).await?;
+    let mut tokens = Vec::with_capacity(made.len());
+    for MadeKey { token: id, digest } in made {
+        let place = found.iter().position(|sealed| sealed.token.id == *id && sealed.token.user_id == user);
+        let sealed = found.swap_remove(place.ok_or(KeyedRequestError::TokenDeleted)?);
+        if sealed.digest != *digest {
+            return Err(KeyedRequestError::KeyRotated);
+        }
+        tokens.push(TokenWithKey { key: vault.open(&sealed.digest, &sealed.sealed)?, token: sealed.token });
+    }
+    Ok(tokens)
+}

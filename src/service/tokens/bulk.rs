@@ -1,0 +1,144 @@
+//! Creates and changes many tokens, all or none (spec §15.4).
+
+use super::{Tokens, TokensError, actors};
+use crate::domain::audit::Action;
+use crate::domain::caller::Caller;
+use crate::domain::id::TokenId;
+use crate::domain::key::ApiKey;
+use crate::domain::keyed_request::{KeyedRequest, MadeKey, Once};
+use crate::domain::token::{NewToken, Switch, Token, TokenWithKey};
+use crate::domain::token_patch::TokenPatch;
+use crate::service::keyed_requests;
+use crate::storage::{self, audit, tokens};
+
+/// Why no token was created or changed.
+#[derive(Debug, thiserror::Error)]
+#[error("{error}")]
+pub struct BulkError {
+    /// Which one is the reason, by its place in the list or its id; `None` if it is the whole request.
+    pub at: Option<BulkPlace>,
+    pub error: TokensError,
+}
+
+/// One of many tokens.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum BulkPlace {
+    /// Of those to be created, counted from 0.
+    Index(usize),
+    Id(TokenId),
+}
+
+impl<E: Into<TokensError>> From<E> for BulkError {
+    fn from(error: E) -> Self {
+        Self { at: None, error: error.into() }
+    }
+}
+
+impl BulkPlace {
+    /// The same error, for this one.
+    fn of<E: Into<TokensError>>(self) -> impl FnOnce(E) -> BulkError {
+        move |error| BulkError { at: Some(self), error: error.into() }
+    }
+}
+
+/// What becomes of each token.
+#[derive(Debug)]
+pub struct BulkChange {
+    pub patch: TokenPatch,
+    pub switch: Option<Switch>,
+}
+
+impl Tokens {
+    /// Creates tokens, all or none, under the rules of [`Tokens::create`].
+    ///
+    /// # Errors
+    /// As [`Tokens::create`].
+    pub async fn create_all(
+        &self,
+        caller: &Caller,
+        mut new: Vec<NewToken>,
+        request: Option<&KeyedRequest>,
+    ) -> Result<Once<Vec<TokenWithKey>>, BulkError> {
+        let mut tx = self.db.begin().await?;
+        let owner = actors::lock_caller(&mut tx, caller.user.id).await?;
+        if let Some(made) = keyed_requests::find(&mut tx, owner.id, request).await? {
+            return Ok(Once::replayed(keyed_requests::open(&mut tx, &self.vault, owner.id, &made).await?));
+        }
+        for (index, new) in new.iter_mut().enumerate() {
+            let policy = &mut new.policy;
+            policy.cross_group_retry = policy.group.retry_allowed(policy.cross_group_retry);
+            self.rules.groups.admit(&caller.user.group, &policy.group).map_err(BulkPlace::Index(index).of())?;
+        }
+        let limit = owner.max_tokens.unwrap_or(self.rules.max_tokens);
+        let more = i64::try_from(new.len()).unwrap_or(i64::MAX);
+        if tokens::count(&mut tx, owner.id).await?.saturating_add(more) > limit {
+            return Err(TokensError::LimitReached(limit).into());
+        }
+        let now = self.clock.now();
+        let (mut created, mut made) = (Vec::with_capacity(new.len()), Vec::with_capacity(new.len()));
+        for new in new {
+            let key = self.rng.generate(|rng| ApiKey::generate(rng, self.rules.cell));
+            let sealed = self.rng.generate(|rng| self.vault.seal(&key, rng));
+            let id = tokens::insert(&mut tx, owner.id, &sealed, &new, now).await?;
+            let token = tokens::find(&mut tx, owner.id, id).await?.ok_or(TokensError::NotFound)?;
+            made.push(MadeKey { token: id, digest: sealed.digest });
+            created.push(TokenWithKey { token, key });
+        }
+        let entry = |created: &TokenWithKey| self.entry(caller, Action::TokenCreated, created.token.id, owner.id);
+        audit::insert_many(&mut tx, &created.iter().map(entry).collect::<Vec<_>>()).await?;
+        keyed_requests::record(&mut tx, owner.id, request, &made, now).await?;
+        storage::commit(tx).await?;
+        Ok(Once::now(created))
+    }
+
+    /// Changes tokens of the caller in the same way, all or none. Returns them in the order of their ids.
+    ///
+    /// # Errors
+    /// One of them is not the caller's; as [`Tokens::edit`] and [`Tokens::switch`].
+    pub async fn change_all(
+        &self,
+        caller: &Caller,
+        ids: &[TokenId],
+        change: &BulkChange,
+    ) -> Result<Vec<Token>, BulkError> {
+        if let Some(group) = &change.patch.group {
+            self.rules.groups.admit(&caller.user.group, group).map_err(TokensError::from)?;
+        }
+        let mut tx = self.db.begin().await?;
+        let owner = actors::lock_caller(&mut tx, caller.user.id).await?;
+        let found = tokens::lock_listed(&mut tx, owner.id, ids).await?;
+        let absent = ids.iter().find(|id| found.iter().all(|token| token.id != **id));
+        if let Some(id) = absent {
+            return Err(BulkPlace::Id(*id).of()(TokensError::NotFound));
+        }
+        let (mut changed, mut entries) = (Vec::with_capacity(found.len()), Vec::with_capacity(found.len()));
+        for old in found {
+            let at = BulkPlace::Id(old.id);
+            let mut token = old.clone().edited(change.patch.clone()).map_err(at.of())?;
+            let mut action = Action::TokenEdited;
+            match change.switch {
+                Some(Switch::On) => {
+                    token = token.enable(owner.role, self.clock.now()).map_err(at.of())?;
+                    action = Action::TokenEnabled;
+                }
+                Some(Switch::Off) => {
+                    token = token.disable(owner.role);
+                    action = Action::TokenDisabled;
+                }
+                None => {}
+            }
+            let token = self.update(&mut tx, token).await?;
+            let changes = token.changes_since(&old);
+            if change.switch.is_none() || !changes.is_empty() {
+                entries.push(self.edit_entry(caller, &token, &change.patch, changes));
+            }
+            if change.switch.is_some() {
+                entries.push(self.entry(caller, action, token.id, owner.id));
+            }
+            changed.push(token);
+        }
+        audit::insert_many(&mut tx, &entries).await?;
+        self.invalidator.commit(tx, owner.id).await?;
+        Ok(changed)
+    }
+}

@@ -36,6 +36,7 @@ export const adminAudit = {
     'token.enabled': 'Enabled a key',
     'token.disabled': 'Disabled a key',
     'token.deleted': 'Deleted a key',
+    'token.restored': 'Restored a key',
     'token.rotated': 'Replaced a key',
     'token.old_key_ended': 'Ended an old key',
     'token.key_revealed': 'Revealed a key',

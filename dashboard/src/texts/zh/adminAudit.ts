@@ -38,6 +38,7 @@ export const adminAudit: Texts['adminAudit'] = {
     'token.enabled': '启用令牌',
     'token.disabled': '禁用令牌',
     'token.deleted': '删除令牌',
+    'token.restored': '恢复令牌',
     'token.rotated': '更换密钥',
     'token.old_key_ended': '停用旧密钥',
     'token.key_revealed': '查看密钥',

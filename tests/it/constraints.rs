@@ -9,7 +9,7 @@ use sqlx::{AssertSqlSafe, PgPool};
 use crate::harness::constraints::{Break, assert_all_tested, assert_each_refused};
 
 /// One valid row of every table, each with the id 1.
-const ROWS: [&str; 24] = [
+const ROWS: [&str; 25] = [
     "insert into installation (id, key_check, cell_label, created_time) values (1, '\\x00', '00', 1)",
     "insert into users (id, username, username_folded, display_name, email, password_hash, role, status, group_name, \
      quota, used_quota, request_count, token_api_enabled, created_time, username_skeleton) overriding system value \
@@ -52,13 +52,14 @@ const ROWS: [&str; 24] = [
     "insert into idempotency_keys (user_id, key, request_hash, token_ids, key_digests, created_time) \
      values (1, 'a', decode(repeat('01', 32), 'hex'), '{}', '{}', 1)",
     "insert into restorable_tokens (token_id, user_id, deleted_time) values (1, 1, 1)",
+    "insert into wrapped_secrets (generation, key_check, wrapped) values (1, '\\x01', '\\x00')",
 ];
 
 const AUDIT_ROW: &str = "insert into audit_log (id, at, actor_name, action, subject_kind, ip, request_id, details) \
                          overriding system value values (1, 1, '', '', '', '', '', '{}')";
 
 /// Each constraint, and statements that violate only this constraint.
-const BREAKS: [Break; 105] = [
+const BREAKS: [Break; 111] = [
     ("restorable_tokens_pkey", &[ROWS[23]]),
     ("restorable_tokens_token_fk", &["update restorable_tokens set token_id = 2"]),
     ("restorable_tokens_user_fk", &["update restorable_tokens set user_id = 2"]),
@@ -101,6 +102,18 @@ const BREAKS: [Break; 105] = [
     ("price_lists_pkey", &[ROWS[20]]),
     ("price_lists_digest_length", &["update price_lists set digest = repeat('a', 63)"]),
     ("price_lists_times", &["update price_lists set since = 2"]),
+    (
+        "wrapped_secrets_pkey",
+        &["insert into wrapped_secrets (generation, key_check, wrapped) values (1, '\\x02', '\\x00')"],
+    ),
+    (
+        "wrapped_secrets_key_check_unique",
+        &["insert into wrapped_secrets (generation, key_check, wrapped) values (2, '\\x01', '\\x00')"],
+    ),
+    ("wrapped_secrets_generation_positive", &["update wrapped_secrets set generation = 0"]),
+    ("sealing_key_pkey", &["insert into sealing_key (id, data_key_id) values (1, 0)"]),
+    ("sealing_key_one_row", &["insert into sealing_key (id, data_key_id) values (2, 0)"]),
+    ("sealing_key_data_key_not_negative", &["update sealing_key set data_key_id = -1"]),
     ("refused_requests_pkey", &[ROWS[14]]),
     ("refused_requests_positive", &["update refused_requests set requests = 0"]),
     ("refusals_suppressed_not_negative", &["update refusals set suppressed = -1"]),
@@ -372,6 +385,8 @@ async fn every_constraint_outside_the_ledger_is_tested(pool: PgPool) {
         "requests_imported",
         "prices",
         "price_lists",
+        "wrapped_secrets",
+        "sealing_key",
     ];
     assert_all_tested(&pool, &tables, &BREAKS).await;
 }

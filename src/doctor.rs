@@ -13,9 +13,11 @@ use crate::domain::clock::{Clock, SystemClock};
 use crate::domain::group::Groups;
 use crate::output::print_line;
 use crate::service::clock_repair;
+use crate::service::secrets::{MasterKey, SecretsError};
 use crate::service::vault::Vault;
+use crate::storage::clock_repair::allow_minutes;
 use crate::storage::consistency::{self, DayViolation, PriceViolation, RollUpViolation, Violation};
-use crate::storage::{self, Db, StorageError, audit, keys, prices, tokens};
+use crate::storage::{self, Db, StorageError, audit, keys, prices, secrets, tokens};
 
 /// Ids per statement.
 const STEP: i64 = 50_000;
@@ -56,30 +58,58 @@ async fn examine_database(config: &Config, database: &Database, report: &mut Rep
         return report.wrong("schema", &what);
     }
     print_good("schema", "is that of this version");
-    let vault = match (app::find_master_key(config), &found.key_check) {
+    let master_key = match (app::find_master_key(config), found.key_checks.as_slice()) {
         (Err(error), _) => return report.wrong("master key", &error.to_string()),
-        (Ok(_), None) => return report.wrong("master key", "the service was never started on this database"),
-        (Ok(None), Some(_)) => {
+        (Ok(_), []) => return report.wrong("master key", "the service was never started on this database"),
+        (Ok(None), _) => {
             return report.wrong("master key", "it is missing; set KEYMETER_SECRETS__MASTER_KEY or put the file back");
         }
-        (Ok(Some(key)), Some(check)) => {
-            let vault = Vault::new(&key);
-            if vault.check().as_slice() != check.as_slice() {
+        (Ok(Some(key)), checks) => {
+            let check = key.check();
+            if !checks.iter().any(|known| *known == check) {
                 return report.wrong("master key", "it does not match this database; use the one it was created with");
             }
-            vault
+            key
         }
     };
     print_good("master key", "matches the database");
     let db = Db::open(&database.options);
+    if let Err(error) = examine_secrets(&db, &master_key).await {
+        report.wrong("master key", &error.to_string());
+    }
     if let Err(error) = examine_clock(config, &db, report).await {
         report.wrong("clock", &error.to_string());
     }
     if let Err(error) = examine_prices(config, &db, report).await {
         report.wrong("prices", &error.to_string());
     }
-    examine_contents(&db, &vault, &config.usage.time_zone.to_string(), report).await;
+    examine_contents(&db, &master_key, &config.usage.time_zone.to_string(), report).await;
     db.close().await;
+}
+
+/// Tells how far a change of the master key is.
+async fn examine_secrets(db: &Db, master_key: &MasterKey) -> Result<(), StorageError> {
+    let mut tx = db.begin().await?;
+    let wrapped = secrets::list_wrapped(&mut tx).await?;
+    let [.., _, newest] = wrapped.as_slice() else {
+        return Ok(());
+    };
+    let present = secrets::find_sealing_key(&mut tx).await?;
+    allow_minutes(&mut tx).await?;
+    let counts = secrets::count_by_data_key(&mut tx).await?;
+    let left = counts.iter().filter(|(id, _)| *id != present).map(|(_, keys)| keys).sum::<i64>();
+    let all = counts.iter().map(|(_, keys)| keys).sum::<i64>();
+    let next = match (left, newest.key_check == master_key.check()) {
+        (1.., _) => "run `keymeter master-key rotate` again",
+        (_, false) => "give all servers the new master key and restart them, then run `keymeter master-key finish`",
+        (_, true) => "when all servers were restarted with the new master key, run `keymeter master-key finish`",
+    };
+    let what = format!(
+        "it is being changed, and both open the database; {} of {all} keys are encrypted again; {next}",
+        all - left
+    );
+    print_note("master key", &what);
+    Ok(())
 }
 
 /// Compares this machine's clock with the database's, and names what was written while the latter was ahead.
@@ -151,8 +181,8 @@ async fn examine_prices(config: &Config, db: &Db, report: &mut Report) -> Result
 }
 
 /// Checks that every key can be decrypted and that the invariants of the ledger hold.
-async fn examine_contents(db: &Db, vault: &Vault, zone: &str, report: &mut Report) {
-    match examine_keys(db, vault).await {
+async fn examine_contents(db: &Db, master_key: &MasterKey, zone: &str, report: &mut Report) {
+    match examine_keys(db, master_key).await {
         Ok((count, broken)) if broken.is_empty() => print_good("keys", &format!("all {count} can be decrypted")),
         Ok((_, broken)) => {
             let ids = broken.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ");
@@ -287,10 +317,14 @@ fn progress_bar(what: &'static str, steps: u64) -> ProgressBar {
 }
 
 /// Decrypts every key, a thousand rows at a time. Returns how many there are, and the tokens whose keys cannot be decrypted.
-async fn examine_keys(db: &Db, vault: &Vault) -> Result<(usize, Vec<i64>), StorageError> {
+async fn examine_keys(db: &Db, master_key: &MasterKey) -> Result<(usize, Vec<i64>), SecretsError> {
+    let vault = Vault::load(&mut *db.acquire().await?, master_key).await?;
     let (mut count, mut broken, mut after) = (0, Vec::new(), crate::domain::id::TokenId::new(0));
     loop {
-        let rows = keys::list_sealed_keys_after(&mut *db.acquire().await?, after).await?;
+        let mut conn = db.acquire().await?;
+        let rows = keys::list_sealed_keys_after(&mut conn, after).await?;
+        vault.reload_for(&mut conn, &rows).await?;
+        drop(conn);
         let Some((last, _, _)) = rows.last() else {
             return Ok((count, broken));
         };

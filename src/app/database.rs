@@ -13,8 +13,9 @@ use super::master_key::{find_master_key, make_master_key};
 use super::private_postgres::{PrivateError, PrivatePostgres, Socket, Use};
 use super::stop_signals::StopSignals;
 use crate::config::{Config, PlanCacheMode};
+use crate::service::secrets::SecretsError;
 use crate::service::vault::Vault;
-use crate::storage::{self, Db, DbOptions, Schema, installation};
+use crate::storage::{self, Db, DbOptions, Schema, installation, secrets};
 
 /// Connections of a command, at most. An import writes four accounts at a time.
 const COMMAND_CONNECTIONS: u32 = 8;
@@ -130,7 +131,7 @@ async fn inspect(config: &Config, database: &Database) -> Result<Schema, StartEr
     let end = Instant::now() + SERVER_PREPARES;
     loop {
         let found = storage::inspect(&database.options).await?;
-        let is_prepared = found.key_check.is_some();
+        let is_prepared = !found.key_checks.is_empty();
         if is_prepared || !database.private.as_ref().is_some_and(PrivatePostgres::is_of_server) {
             return Ok(found);
         }
@@ -148,12 +149,13 @@ async fn inspect(config: &Config, database: &Database) -> Result<Schema, StartEr
 pub async fn open(config: &Config, database: &Database) -> Result<Opened, StartError> {
     let found = inspect(config, database).await?;
     let file = config.data_dir.join(MASTER_KEY_FILE);
-    let vault = Vault::new(&match (find_master_key(config)?, &found.key_check) {
+    let master_key = match (find_master_key(config)?, found.key_checks.is_empty()) {
         (Some(key), _) => key,
-        (None, Some(_)) => return Err(StartError::MasterKeyMissing(file)),
-        (None, None) => make_master_key(&file)?,
-    });
-    if found.key_check.is_some_and(|check| check != vault.check()) {
+        (None, false) => return Err(StartError::MasterKeyMissing(file)),
+        (None, true) => make_master_key(&file)?,
+    };
+    let check = master_key.check();
+    if !found.key_checks.is_empty() && !found.key_checks.iter().any(|known| *known == check) {
         return Err(StartError::MasterKeyWrong(file));
     }
     if config.secrets.master_key.is_none() && !database.is_private() {
@@ -161,12 +163,17 @@ pub async fn open(config: &Config, database: &Database) -> Result<Opened, StartE
     }
     storage::migrate(&database.options).await?;
     let db = Db::open(&database.options);
-    {
+    let vault = {
         let mut conn = db.acquire().await?;
         let now = storage::read_clock(&mut conn).await?.seconds();
-        installation::insert(&mut conn, vault.check(), config.cell.label, now).await?;
-        // Of two servers that start at once, each with a new key, one must stop.
-        if installation::find_key_check(&mut conn).await?.is_some_and(|check| check != vault.check()) {
+        installation::insert(&mut conn, &check, config.cell.label, now).await?;
+        // Of two servers that start at once, each with a new key, one must stop. A change may have begun or ended meanwhile.
+        let vault = match Vault::load(&mut conn, &master_key).await {
+            Err(SecretsError::OtherMasterKey) => return Err(StartError::MasterKeyWrong(file)),
+            loaded => loaded?,
+        };
+        let is_changed = !secrets::list_wrapped(&mut conn).await?.is_empty();
+        if !is_changed && installation::find_key_check(&mut conn).await?.is_some_and(|known| known != check) {
             return Err(StartError::MasterKeyWrong(file));
         }
         if let Some(label) = installation::find_cell_label(&mut conn).await?
@@ -178,6 +185,7 @@ pub async fn open(config: &Config, database: &Database) -> Result<Opened, StartE
         if installation::change_week_start(&mut conn, week_starts).await? {
             tracing::info!(week_starts = %config.usage.week_starts, "counted the present week of every limit again");
         }
-    }
+        vault
+    };
     Ok(Opened { db, vault })
 }

@@ -4,6 +4,7 @@ use std::io::Write;
 use std::path::Path;
 
 use secrecy::ExposeSecret;
+use tempfile::NamedTempFile;
 use zeroize::Zeroizing;
 
 use super::StartError;
@@ -35,6 +36,41 @@ fn read_master_key(file: &Path) -> Result<Option<MasterKey>, StartError> {
     }
 }
 
+/// The new master key in a file that the operator made.
+///
+/// # Errors
+/// The file is absent or cannot be read, or its text is not a master key.
+pub fn read_new_master_key(file: &Path) -> Result<MasterKey, StartError> {
+    let absent = || StartError::DataDir(file.to_owned(), std::io::ErrorKind::NotFound.into());
+    read_master_key(file)?.ok_or_else(absent)
+}
+
+/// Writes another master key to its file in the data directory, durably, if the settings have none. After a crash there is the
+/// old one or the new one. Returns false if it did not.
+///
+/// # Errors
+/// The file cannot be written.
+pub fn replace_master_key(config: &Config, key: &MasterKey) -> Result<bool, StartError> {
+    if config.secrets.master_key.is_some() {
+        return Ok(false);
+    }
+    let (directory, file) = (&config.data_dir, config.data_dir.join(MASTER_KEY_FILE));
+    let write = || -> std::io::Result<()> {
+        draft_of(key, directory)?.persist(&file).map_err(|error| error.error)?;
+        std::fs::File::open(directory)?.sync_all()
+    };
+    write().map_err(|error| StartError::DataDir(file.clone(), error))?;
+    Ok(true)
+}
+
+/// A complete file in this directory, private to this user, that has no name to rely on yet.
+fn draft_of(key: &MasterKey, directory: &Path) -> std::io::Result<NamedTempFile> {
+    let mut draft = tempfile::Builder::new().prefix(MASTER_KEY_FILE).tempfile_in(directory)?;
+    writeln!(draft, "{}", *key.to_hex())?;
+    draft.as_file().sync_all()?;
+    Ok(draft)
+}
+
 /// Generates a master key and writes it to its file, durably and private to this user, before anything depends on it.
 pub(super) fn make_master_key(file: &Path) -> Result<MasterKey, StartError> {
     let key = Rng::system().generate(|rng| MasterKey::generate(rng));
@@ -44,10 +80,7 @@ pub(super) fn make_master_key(file: &Path) -> Result<MasterKey, StartError> {
             make_private(directory, 0o700)?;
         }
         // A link to a complete file: of two processes that do this at once, one gets an error, and nobody half a key.
-        let mut draft = tempfile::Builder::new().prefix(MASTER_KEY_FILE).tempfile_in(directory)?;
-        writeln!(draft, "{}", *key.to_hex())?;
-        draft.as_file().sync_all()?;
-        draft.persist_noclobber(file).map_err(|error| error.error)?;
+        draft_of(&key, directory)?.persist_noclobber(file).map_err(|error| error.error)?;
         std::fs::File::open(directory)?.sync_all()
     };
     match write() {

@@ -15,12 +15,13 @@ use std::path::PathBuf;
 
 pub use self::assembly::{App, openapi_json};
 pub use self::database::{Database, Opened, open, with_database};
-pub use self::master_key::find_master_key;
+pub use self::master_key::{find_master_key, read_new_master_key, replace_master_key};
 pub use self::private_postgres::{BackupError, PrivateError, PrivatePostgres, Use, back_up, prepare_as_root, restore};
 pub use self::serve::serve;
 pub use self::stop_signals::StopSignals;
 use crate::demo::DemoError;
 use crate::domain::cell::CellLabel;
+use crate::service::secrets::SecretsError;
 use crate::service::users::UsersError;
 use crate::service::vault::MasterKeyInvalid;
 use crate::storage::{OpenError, StorageError};
@@ -66,6 +67,8 @@ pub enum StartError {
     DemoNotEmpty,
     #[error("the demo data are incomplete: {0}; use another database")]
     Demo(#[from] DemoError),
+    #[error(transparent)]
+    Secrets(#[from] SecretsError),
     #[error(transparent)]
     Storage(#[from] StorageError),
 }

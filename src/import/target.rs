@@ -294,6 +294,7 @@ impl Writer<'_> {
         tokens: &[PlannedToken],
         written: &mut WrittenAccount,
     ) -> Result<Vec<(i64, i64)>, StorageError> {
+        self.here.vault.lock_data_key(tx).await?;
         let mut by_digest: HashMap<Digest, &PlannedToken> = HashMap::new();
         let rows: Vec<ImportedToken> = tokens
             .iter()

@@ -70,6 +70,9 @@ pub async fn open(
 ) -> Result<Vec<TokenWithKey>, KeyedRequestError> {
     let ids: Vec<_> = made.iter().map(|made| made.token).collect();
     let mut found = keys::list_sealed_tokens(conn, &ids).await?;
+    if !found.iter().all(|sealed| vault.knows_data_key_of(&sealed.sealed)) {
+        vault.reload(conn).await?;
+    }
     let mut tokens = Vec::with_capacity(made.len());
     for MadeKey { token: id, digest } in made {
         let place = found.iter().position(|sealed| sealed.token.id == *id && sealed.token.user_id == user);

@@ -52,6 +52,9 @@ impl Keys {
     pub async fn show(&self, caller: &Caller, id: TokenId) -> Result<TokenWithKey, KeysError> {
         let found = self.own_tokens.load((caller.user.id, id)).await?;
         let SealedToken { token, digest, sealed } = found.ok_or(KeysError::NotFound)?;
+        if !self.vault.knows_data_key_of(&sealed) {
+            self.vault.reload(&mut *self.db.acquire().await?).await?;
+        }
         let key = self.vault.open(&digest, &sealed)?;
         self.write_audit(caller, [id]).await?;
         Ok(TokenWithKey { token, key })
@@ -64,7 +67,9 @@ impl Keys {
     pub async fn list(&self, caller: &Caller, ids: &[TokenId]) -> Result<Vec<(TokenId, ApiKey)>, KeysError> {
         let sealed = {
             let mut conn = self.db.acquire().await?;
-            storage::keys::list_sealed_keys(&mut conn, caller.user.id, ids).await?
+            let sealed = storage::keys::list_sealed_keys(&mut conn, caller.user.id, ids).await?;
+            self.vault.reload_for(&mut conn, &sealed).await?;
+            sealed
         };
         let mut keys = Vec::new();
         for (id, digest, sealed) in sealed {

@@ -33,6 +33,7 @@ pub mod refused_requests;
 pub mod report_queue;
 pub mod request_history;
 pub mod rng;
+pub mod secrets;
 pub mod sessions;
 pub mod sign_in;
 pub mod sign_in_limits;

@@ -105,6 +105,7 @@ impl OldKeys {
         if !grace.is_none() && old_keys::count_live(&mut tx, id, now).await? >= bounds::MAX_OLD_KEYS {
             return Err(OldKeysError::TooMany);
         }
+        self.vault.lock_data_key(&mut tx).await?;
         let key = self.rng.generate(|rng| ApiKey::generate(rng, self.cell));
         let sealed = self.rng.generate(|rng| self.vault.seal(&key, rng));
         old_keys::insert(&mut tx, id, grace, now).await?;

@@ -1,66 +1,35 @@
-//! Encryption of stored keys. The secret of the lookup digests and the encryption key are both derived from the master
-//! key, which is never in the database.
+//! Encryption of stored keys, and the digests by which they are found. `secrets` says how a master key, which is never in the
+//! database, protects what this needs.
 
-use chacha20poly1305::aead::{Aead, Payload};
-use chacha20poly1305::{KeyInit, XChaCha20Poly1305, XNonce};
-use hkdf::Hkdf;
+use std::collections::BTreeMap;
+use std::sync::{Arc, PoisonError, RwLock};
+
+use chacha20poly1305::XChaCha20Poly1305;
 use rand::CryptoRng;
-use sha2::Sha256;
 use zeroize::Zeroizing;
 
+pub use super::secrets::{MasterKey, MasterKeyInvalid};
+use super::secrets::{Secrets, SecretsError, decrypt, encrypt};
+use crate::domain::id::TokenId;
 use crate::domain::key::{ApiKey, Digest, DigestKey};
 use crate::storage::keys::SealedKey;
+use crate::storage::{Conn, StorageError, secrets};
 
-/// The first byte of every sealed key: the version of the format.
-const XCHACHA20_POLY1305: u8 = 1;
-const NONCE_BYTES: usize = 24;
+/// The first byte of every sealed key: the format. This one is from before the first change of the master key, when there was
+/// only the data key 0.
+const DERIVED_KEY: u8 = 1;
+/// The id of the data key follows in four bytes, and is authenticated.
+const DATA_KEY: u8 = 2;
+const HEADER_BYTES: usize = 5;
 
-/// The secret that the operator keeps outside the database.
-pub struct MasterKey(Zeroizing<[u8; 32]>);
-
-/// Why a text is not a master key.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-#[error("the master key must be 64 hexadecimal digits; create one with: openssl rand -hex 32")]
-pub struct MasterKeyInvalid;
-
-impl MasterKey {
-    /// A new random key.
-    #[must_use]
-    pub fn generate(rng: &mut (impl CryptoRng + ?Sized)) -> Self {
-        let mut bytes = Zeroizing::new([0; 32]);
-        rng.fill_bytes(bytes.as_mut());
-        Self(bytes)
-    }
-
-    /// Parses 64 hexadecimal digits.
-    ///
-    /// # Errors
-    /// Any other text.
-    pub fn from_hex(text: &str) -> Result<Self, MasterKeyInvalid> {
-        let mut bytes = Zeroizing::new([0; 32]);
-        hex::decode_to_slice(text.trim(), bytes.as_mut()).map_err(|_| MasterKeyInvalid)?;
-        Ok(Self(bytes))
-    }
-
-    /// Formats it as 64 hexadecimal digits, for its file.
-    #[must_use]
-    pub fn to_hex(&self) -> Zeroizing<String> {
-        Zeroizing::new(hex::encode(self.0.as_ref()))
-    }
-}
-
-impl std::fmt::Debug for MasterKey {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str("MasterKey(…)")
-    }
-}
-
-/// Encrypts and decrypts keys, and computes the digests by which they are found.
+/// Encrypts and decrypts keys, and computes the digests by which they are found. Clones share the data keys.
 #[derive(Clone)]
 pub struct Vault {
-    cipher: XChaCha20Poly1305,
+    master: MasterKey,
     digests: DigestKey,
-    check: [u8; 32],
+    /// The ciphers of the data keys by their ids, the newest last. None is removed, so that what was read before a change ends
+    /// can be decrypted afterwards.
+    data_keys: Arc<RwLock<BTreeMap<i32, XChaCha20Poly1305>>>,
 }
 
 /// A stored key cannot be decrypted.
@@ -69,14 +38,75 @@ pub struct Vault {
 pub struct Unopenable;
 
 impl Vault {
-    /// The vault of a master key.
+    /// The vault of a master key that was never changed.
     #[must_use]
     pub fn new(master: &MasterKey) -> Self {
-        Self {
-            cipher: XChaCha20Poly1305::new((&*derive(master, b"keymeter key sealing v1")).into()),
-            digests: DigestKey::new(derive(master, b"keymeter digests v1")),
-            check: *derive(master, b"keymeter installation check v1"),
+        Self::of(master, &Secrets::derived(master))
+    }
+
+    /// The vault of this database. The caller has checked the master key if it was never changed.
+    ///
+    /// # Errors
+    /// See [`SecretsError`].
+    pub async fn load(conn: &mut Conn, master: &MasterKey) -> Result<Self, SecretsError> {
+        Ok(Self::of(master, &Secrets::load(conn, master).await?))
+    }
+
+    fn of(master: &MasterKey, secrets: &Secrets) -> Self {
+        let data_keys = Arc::new(RwLock::new(secrets.ciphers()));
+        Self { master: master.clone(), digests: secrets.digests(), data_keys }
+    }
+
+    /// The master key that it was opened with.
+    #[must_use]
+    pub const fn master(&self) -> &MasterKey {
+        &self.master
+    }
+
+    /// Adds data keys that were made since it was loaded, by a change of the master key. If it has no access to them, the change
+    /// has ended and this server was not restarted: what needs them fails.
+    ///
+    /// # Errors
+    /// The database.
+    pub async fn reload(&self, conn: &mut Conn) -> Result<(), StorageError> {
+        match Secrets::load(conn, &self.master).await {
+            Ok(found) => self.data_keys.write().unwrap_or_else(PoisonError::into_inner).extend(found.ciphers()),
+            Err(SecretsError::Storage(error)) => return Err(error),
+            Err(error) => {
+                tracing::error!(%error, "the data keys cannot be read; restart this server with the present master key")
+            }
         }
+        Ok(())
+    }
+
+    /// Lets [`Vault::open`] know the data keys of what was read from the database.
+    ///
+    /// # Errors
+    /// The database.
+    pub async fn reload_for(&self, conn: &mut Conn, sealed: &[(TokenId, Digest, Vec<u8>)]) -> Result<(), StorageError> {
+        if sealed.iter().all(|(_, _, sealed)| self.knows_data_key_of(sealed)) {
+            return Ok(());
+        }
+        self.reload(conn).await
+    }
+
+    /// Lets [`Vault::seal`] use the present data key, which stays the present one until the end of the transaction.
+    ///
+    /// # Errors
+    /// The database.
+    pub async fn lock_data_key(&self, tx: &mut Conn) -> Result<(), StorageError> {
+        let id = secrets::lock_sealing_key(tx).await?;
+        if self.data_keys.read().unwrap_or_else(PoisonError::into_inner).contains_key(&id) {
+            return Ok(());
+        }
+        self.reload(tx).await
+    }
+
+    /// Returns true if [`Vault::open`] has the data key of a sealed key, or nobody has.
+    #[must_use]
+    pub fn knows_data_key_of(&self, sealed: &[u8]) -> bool {
+        let data_keys = self.data_keys.read().unwrap_or_else(PoisonError::into_inner);
+        split(sealed).is_none_or(|(id, ..)| data_keys.contains_key(&id))
     }
 
     /// The secret of the lookup digests.
@@ -85,60 +115,63 @@ impl Vault {
         &self.digests
     }
 
-    /// A value that identifies the master key and does not reveal it.
-    #[must_use]
-    pub const fn check(&self) -> &[u8; 32] {
-        &self.check
-    }
-
     /// The lookup digest of a key.
     #[must_use]
     pub fn digest(&self, key: &ApiKey) -> Digest {
         self.digests.digest(key.expose())
     }
 
-    /// Encrypts a key for the database. It is bound to its digest, so that it cannot be moved to another row.
+    /// Encrypts a key for the database, with the newest data key. It is bound to its digest, so that it cannot be moved to
+    /// another row.
     #[must_use]
-    #[expect(clippy::expect_used, reason = "encryption fails only beyond 256 GiB")]
-    #[expect(clippy::missing_panics_doc, reason = "encryption fails only beyond 256 GiB")]
+    #[expect(clippy::expect_used, clippy::missing_panics_doc, reason = "there is always a data key")]
     pub fn seal(&self, key: &ApiKey, rng: &mut (impl CryptoRng + ?Sized)) -> SealedKey {
         let digest = self.digest(key);
-        let mut nonce = [0; NONCE_BYTES];
-        rng.fill_bytes(&mut nonce);
-        let payload = Payload { msg: key.expose().as_bytes(), aad: digest.as_bytes() };
-        let ciphertext = self.cipher.encrypt(&XNonce::from(nonce), payload).expect("a key is short");
-        let sealed = [&[XCHACHA20_POLY1305], nonce.as_slice(), &ciphertext].concat();
-        SealedKey { digest, sealed, hint: key.hint() }
+        let data_keys = self.data_keys.read().unwrap_or_else(PoisonError::into_inner);
+        let (id, cipher) = data_keys.last_key_value().expect("there is always a data key");
+        let header = match id {
+            0 => vec![DERIVED_KEY],
+            id => [&[DATA_KEY], id.to_be_bytes().as_slice()].concat(),
+        };
+        let encrypted = encrypt(cipher, key.expose().as_bytes(), &context(&header, &digest), rng);
+        SealedKey { digest, sealed: [header, encrypted].concat(), hint: key.hint() }
     }
 
     /// Decrypts what [`Vault::seal`] returned.
     ///
     /// # Errors
-    /// It was encrypted with another master key or for another digest, or it is damaged.
+    /// It was encrypted with another data key or for another digest, or it is damaged.
     pub fn open(&self, digest: &Digest, sealed: &[u8]) -> Result<ApiKey, Unopenable> {
-        let Some((&XCHACHA20_POLY1305, rest)) = sealed.split_first() else {
-            return Err(Unopenable);
-        };
-        let (nonce, ciphertext) = rest.split_at_checked(NONCE_BYTES).ok_or(Unopenable)?;
-        let nonce = <[u8; NONCE_BYTES]>::try_from(nonce).map_err(|_| Unopenable)?;
-        let payload = Payload { msg: ciphertext, aad: digest.as_bytes() };
-        let plain = self.cipher.decrypt(&XNonce::from(nonce), payload).map_err(|_| Unopenable)?;
-        let text = String::from_utf8(plain).map_err(|_| Unopenable)?;
-        Ok(ApiKey::from_vault(Zeroizing::new(text)))
+        let (id, header, encrypted) = split(sealed).ok_or(Unopenable)?;
+        let data_keys = self.data_keys.read().unwrap_or_else(PoisonError::into_inner);
+        let cipher = data_keys.get(&id).ok_or(Unopenable)?;
+        let plain = decrypt(cipher, encrypted, &context(header, digest)).ok_or(Unopenable)?;
+        let text = std::str::from_utf8(&plain).map_err(|_| Unopenable)?;
+        Ok(ApiKey::from_vault(Zeroizing::new(text.to_owned())))
     }
+}
+
+/// The id of the data key of a sealed key, its header, and what is encrypted.
+fn split(sealed: &[u8]) -> Option<(i32, &[u8], &[u8])> {
+    match sealed {
+        [DERIVED_KEY, ..] => sealed.split_at_checked(1).map(|(header, rest)| (0, header, rest)),
+        [DATA_KEY, a, b, c, d, ..] => {
+            let (header, rest) = sealed.split_at_checked(HEADER_BYTES)?;
+            Some((i32::from_be_bytes([*a, *b, *c, *d]), header, rest))
+        }
+        _ => None,
+    }
+}
+
+/// What is authenticated with a key: its digest, and after the header of the older format nothing else.
+fn context(header: &[u8], digest: &Digest) -> Vec<u8> {
+    if header == [DERIVED_KEY] { digest.as_bytes().to_vec() } else { [header, digest.as_bytes()].concat() }
 }
 
 impl std::fmt::Debug for Vault {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str("Vault(…)")
     }
-}
-
-#[expect(clippy::expect_used, reason = "HKDF-SHA-256 gives up to 8,160 bytes")]
-fn derive(master: &MasterKey, purpose: &[u8]) -> Zeroizing<[u8; 32]> {
-    let mut bytes = Zeroizing::new([0; 32]);
-    Hkdf::<Sha256>::new(None, master.0.as_ref()).expand(purpose, bytes.as_mut()).expect("32 bytes");
-    bytes
 }
 
 #[cfg(test)]
@@ -154,37 +187,47 @@ mod tests {
     }
 
     #[test]
-    fn a_master_key_is_read_back_from_hex() {
-        let key = MasterKey::generate(&mut StdRng::seed_from_u64(1));
-        let read = MasterKey::from_hex(&format!("{}\n", *key.to_hex())).unwrap();
-        assert_eq!(*read.0, *key.0);
-        for bad in ["", "abc", &"g".repeat(64), &"é".repeat(32), &"0".repeat(63)] {
-            assert_eq!(MasterKey::from_hex(bad).map(|_| ()), Err(MasterKeyInvalid), "{bad}");
-        }
-        assert!(!format!("{key:?} {:?}", vault(1)).contains(key.to_hex().as_str()));
+    fn two_master_keys_give_different_digests() {
+        let key = ApiKey::generate(&mut StdRng::seed_from_u64(9), CellLabel::default());
+        assert_ne!(vault(1).digest(&key), vault(2).digest(&key));
+    }
+
+    /// The vault of a master key that was changed once, and knows both data keys.
+    fn changed_vault() -> Vault {
+        let mut rng = StdRng::seed_from_u64(7);
+        let old = MasterKey::generate(&mut StdRng::seed_from_u64(1));
+        let mut secrets = Secrets::derived(&old);
+        secrets.add_data_key(&mut rng);
+        Vault::of(&MasterKey::generate(&mut rng), &secrets)
     }
 
     #[test]
-    fn two_master_keys_give_different_digests_and_checks() {
-        let key = ApiKey::generate(&mut StdRng::seed_from_u64(9), CellLabel::default());
-        assert_ne!(vault(1).check(), vault(2).check());
-        assert_ne!(vault(1).digest(&key), vault(2).digest(&key));
-        assert_eq!(vault(1).check(), vault(1).check());
+    fn the_newest_data_key_seals_and_older_ones_open() {
+        let mut rng = StdRng::seed_from_u64(9);
+        let key = ApiKey::generate(&mut rng, CellLabel::default());
+        let (old, new) = (vault(1).seal(&key, &mut rng), changed_vault().seal(&key, &mut rng));
+        assert_eq!((old.sealed[0], &new.sealed[..5]), (1, [2, 0, 0, 0, 1].as_slice()));
+        assert_eq!(old.digest, new.digest);
+        assert_eq!(changed_vault().open(&old.digest, &old.sealed), Ok(key.clone()));
+        assert_eq!(changed_vault().open(&new.digest, &new.sealed), Ok(key));
+        assert_eq!(vault(1).open(&new.digest, &new.sealed), Err(Unopenable));
+        assert!(vault(1).knows_data_key_of(&old.sealed) && !vault(1).knows_data_key_of(&new.sealed));
     }
 
     proptest! {
         #[test]
-        fn a_sealed_key_opens_only_undamaged_and_with_its_own_digest(seed: u64, at: prop::sample::Index, bit in 0..8_u8) {
+        fn a_sealed_key_opens_only_undamaged_and_with_its_own_digest(seed: u64, is_changed: bool, at: prop::sample::Index, bit in 0..8_u8) {
             let mut rng = StdRng::seed_from_u64(seed);
             let (key, other) = (ApiKey::generate(&mut rng, CellLabel::default()), ApiKey::generate(&mut rng, CellLabel::default()));
-            let sealed = vault(1).seal(&key, &mut rng);
-            prop_assert_eq!(vault(1).open(&sealed.digest, &sealed.sealed), Ok(key.clone()));
+            let vault_1 = if is_changed { changed_vault() } else { vault(1) };
+            let sealed = vault_1.seal(&key, &mut rng);
+            prop_assert_eq!(vault_1.open(&sealed.digest, &sealed.sealed), Ok(key.clone()));
             prop_assert_eq!(vault(2).open(&sealed.digest, &sealed.sealed), Err(Unopenable));
-            prop_assert_eq!(vault(1).open(&vault(1).digest(&other), &sealed.sealed), Err(Unopenable));
+            prop_assert_eq!(vault_1.open(&vault_1.digest(&other), &sealed.sealed), Err(Unopenable));
             let mut damaged = sealed.sealed.clone();
             let at = at.index(damaged.len());
             damaged[at] ^= 1_u8 << bit;
-            prop_assert_eq!(vault(1).open(&sealed.digest, &damaged), Err(Unopenable));
+            prop_assert_eq!(vault_1.open(&sealed.digest, &damaged), Err(Unopenable));
             let plain = key.expose().as_bytes();
             prop_assert!(!sealed.sealed.windows(8).any(|part| plain.windows(8).any(|p| p == part)));
         }

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use sqlx::Connection as _;
 
-use super::{Conn, StorageError, clock_repair};
+use super::{Conn, StorageError, clock_repair, secrets};
 use crate::domain::cell::CellLabel;
 use crate::domain::time::UnixTime;
 
@@ -13,7 +13,8 @@ use crate::domain::time::UnixTime;
 #[derive(Debug, Default)]
 pub(super) struct Inspection {
     pub applied: Vec<i64>,
-    pub key_check: Option<Vec<u8>>,
+    /// Of the master keys that open it.
+    pub key_checks: Vec<Vec<u8>>,
     pub encoding: String,
     /// A table of another program, if there are some and none of ours.
     pub foreign_table: Option<String>,
@@ -24,6 +25,7 @@ pub(super) async fn inspect(conn: &mut Conn) -> Result<Inspection, StorageError>
     let tables = sqlx::query!(
         r#"select to_regclass('_sqlx_migrations') is not null as "migrated!",
            to_regclass('installation') is not null as "installed!",
+           to_regclass('wrapped_secrets') is not null as "has_secrets!",
            current_setting('server_encoding') as "encoding!""#
     )
     .fetch_one(&mut *conn)
@@ -39,7 +41,13 @@ pub(super) async fn inspect(conn: &mut Conn) -> Result<Inspection, StorageError>
             .await?;
     }
     if tables.installed {
-        found.key_check = find_key_check(conn).await?;
+        found.key_checks = find_key_check(conn).await?.into_iter().collect();
+    }
+    if tables.has_secrets {
+        let wrapped = secrets::list_wrapped(conn).await?;
+        if !wrapped.is_empty() {
+            found.key_checks = wrapped.into_iter().map(|secrets| secrets.key_check).collect();
+        }
     }
     Ok(found)
 }
@@ -62,10 +70,16 @@ pub(super) async fn find_foreign_table(conn: &mut Conn) -> Result<Option<String>
     Ok(table)
 }
 
-/// Derived from the master key at the first start.
+/// Identifies the master key of the first start, or of the last change that has ended.
 pub async fn find_key_check(conn: &mut Conn) -> Result<Option<Vec<u8>>, StorageError> {
     let check = sqlx::query_scalar!("select key_check from installation where id = 1").fetch_optional(conn).await?;
     Ok(check)
+}
+
+/// Records another master key at the end of a change.
+pub async fn update_key_check(conn: &mut Conn, key_check: &[u8]) -> Result<(), StorageError> {
+    sqlx::query!("update installation set key_check = $1 where id = 1", key_check).execute(conn).await?;
+    Ok(())
 }
 
 /// The label of the cell that this database belongs to, after the first start.

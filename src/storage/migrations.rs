@@ -59,8 +59,8 @@ pub struct Schema {
     pub server: String,
     /// The number of migrations to apply.
     pub pending: usize,
-    /// Derived from the master key that the database was created with. `None` before the first start.
-    pub key_check: Option<Vec<u8>>,
+    /// Of the master keys that open the database: of one, or of two while it is changed. Empty before the first start.
+    pub key_checks: Vec<Vec<u8>>,
 }
 
 /// Reads the state of a database without changing anything.
@@ -87,7 +87,7 @@ pub async fn inspect(options: &DbOptions) -> Result<Schema, OpenError> {
     }
     conn.close().await.map_err(StorageError::from)?;
     let pending = MIGRATOR.iter().count().saturating_sub(found.applied.len());
-    Ok(Schema { server, pending, key_check: found.key_check })
+    Ok(Schema { server, pending, key_checks: found.key_checks })
 }
 
 /// Applies the pending migrations, under an advisory lock: any number of servers may start at once.

@@ -34,6 +34,7 @@ pub mod refused_requests;
 pub mod request_history;
 pub mod reservations;
 pub mod retention;
+pub mod secrets;
 pub mod sessions;
 pub mod sign_in_limits;
 pub mod tokens;

@@ -160,6 +160,7 @@ impl Tokens {
             if i64::try_from(candidates.len()).is_ok_and(|count| count >= most) {
                 return Err(SearchInvalid::TooManyKeys.into());
             }
+            self.vault.reload_for(conn, &candidates).await?;
             for (id, digest, sealed) in candidates {
                 if ends.matches(&self.vault.open(&digest, &sealed)?) {
                     found.insert(id);

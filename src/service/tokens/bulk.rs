@@ -74,6 +74,7 @@ impl Tokens {
         if tokens::count(&mut tx, owner.id).await?.saturating_add(more) > limit {
             return Err(TokensError::LimitReached(limit).into());
         }
+        self.vault.lock_data_key(&mut tx).await?;
         let now = self.clock.now();
         let (mut created, mut made) = (Vec::with_capacity(new.len()), Vec::with_capacity(new.len()));
         for new in new {

@@ -82,7 +82,9 @@ impl Tokens {
             }
             Some(KeySearch::Part(part)) => {
                 let mut found = Vec::new();
-                for (id, digest, sealed) in keys::list_sealed_keys_like(&mut conn, owner, &like).await? {
+                let candidates = keys::list_sealed_keys_like(&mut conn, owner, &like).await?;
+                self.vault.reload_for(&mut conn, &candidates).await?;
+                for (id, digest, sealed) in candidates {
                     if part.matches_key(&self.vault.open(&digest, &sealed)?) {
                         found.push(id);
                     }

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use keymeter::service::vault::{MasterKey, Vault};
+use keymeter::service::vault::MasterKey;
 use sqlx::postgres::PgConnectOptions;
 use sqlx::{AssertSqlSafe, ConnectOptions, PgPool};
 
@@ -40,7 +40,7 @@ pub async fn contents(pool: &PgPool) -> String {
 
 /// Lets the database be one on which a service with the master key of tests was started.
 pub async fn record_first_start(pool: &PgPool) {
-    let check = Vault::new(&MasterKey::from_hex(super::MASTER_KEY).unwrap()).check().to_vec();
+    let check = MasterKey::from_hex(super::MASTER_KEY).unwrap().check().to_vec();
     let first_start = "insert into installation (id, key_check, cell_label, created_time) values (1, $1, '00', 1)";
     sqlx::query(first_start).bind(check).execute(pool).await.unwrap();
 }

@@ -4,6 +4,7 @@ mod backup;
 mod gateway;
 mod health;
 mod import;
+mod master_key;
 mod migrate;
 mod prices;
 mod psql;
@@ -61,6 +62,9 @@ enum Command {
     /// Make a price list for the settings.
     #[command(subcommand)]
     Prices(prices::PricesCommand),
+    /// Change the master key while servers run.
+    #[command(subcommand)]
+    MasterKey(master_key::MasterKeyCommand),
     /// Copy the private PostgreSQL and the master key to a new directory, also while the service runs.
     Backup {
         /// The new directory.
@@ -144,6 +148,7 @@ fn execute(cli: Cli) -> Result<ExitCode, Failure> {
         | Command::User(_)
         | Command::Gateway(_)
         | Command::Import(_)
+        | Command::MasterKey(_)
         | Command::Backup { .. }
         | Command::Restore { .. }
         | Command::Psql { .. }
@@ -167,6 +172,7 @@ fn execute(cli: Cli) -> Result<ExitCode, Failure> {
             Command::User(command) => user::run(&config, command).await?,
             Command::Gateway(command) => gateway::run(&config, command).await?,
             Command::Import(command) => return import::run(&config, command).await,
+            Command::MasterKey(command) => master_key::run(&config, command).await?,
             Command::Backup { directory } => backup::back_up(&config, &directory).await?,
             Command::Restore { directory } => backup::restore(&config, &directory)?,
             Command::Psql { arguments } => return psql::run(&config, arguments).await,

@@ -21,6 +21,7 @@ pub mod key_holders;
 pub mod keyed_requests;
 pub mod keys;
 pub mod ledger;
+pub mod master_key_rotation;
 pub mod old_key_uses;
 pub mod old_keys;
 pub mod overview;

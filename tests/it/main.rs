@@ -77,6 +77,7 @@ mod ledger_retries;
 mod ledger_torture;
 mod limits;
 mod list_plans;
+mod master_key;
 mod metrics;
 mod migrations;
 mod names;

@@ -60,6 +60,8 @@ pub enum BackupError {
     DataExist(PathBuf),
     #[error("{0} is another master key than that of the backup; move it away")]
     OtherMasterKey(PathBuf),
+    #[error("the master key was changed during the backup; make another one")]
+    MasterKeyChanged,
     #[error("cannot copy {0}: {1}")]
     Files(PathBuf, io::Error),
     #[error("{0}")]
@@ -90,6 +92,11 @@ pub async fn back_up(config: &Config, database: &Database, to: &Path) -> Result<
         fs::remove_dir_all(&draft).map_err(|error| BackupError::Files(draft.clone(), error))?;
     }
     make_dir(&draft)?;
+    let key = config.data_dir.join(MASTER_KEY_FILE);
+    let has_key = config.secrets.master_key.is_none() && key.exists();
+    if has_key {
+        copy_file(&key, &draft.join(MASTER_KEY_FILE))?;
+    }
     let (from, files) = (config.data_dir.join(CLUSTER), draft.join(CLUSTER));
     let backup = BaseBackup::begin(&database.options.connect).await?;
     copy_tree(&from, &files, Source::Running)?;
@@ -98,10 +105,9 @@ pub async fn back_up(config: &Config, database: &Database, to: &Path) -> Result<
     let is_needed = |name: &str| name.len() == first.len() && (first.as_str()..=last.as_str()).contains(&name);
     copy_files(&from.join(WAL), &files.join(WAL), &is_needed)?;
     write(&files.join("backup_label"), end.label.as_bytes())?;
-    let key = config.data_dir.join(MASTER_KEY_FILE);
-    let has_key = config.secrets.master_key.is_none() && key.exists();
-    if has_key {
-        copy_file(&key, &draft.join(MASTER_KEY_FILE))?;
+    // While it is changed, the old one and the new one open the copy; after the change, the old one does not.
+    if has_key && !is_same_key(&key, &draft.join(MASTER_KEY_FILE))? {
+        return Err(BackupError::MasterKeyChanged);
     }
     sync(&draft)?;
     fs::rename(&draft, to).map_err(|error| BackupError::Files(to.to_owned(), error))?;
@@ -143,12 +149,12 @@ fn restore_key(from: &Path, to: &Path) -> Result<(), BackupError> {
     if !to.exists() {
         return copy_file(from, to);
     }
+    if is_same_key(from, to)? { Ok(()) } else { Err(BackupError::OtherMasterKey(to.to_owned())) }
+}
+
+fn is_same_key(one: &Path, other: &Path) -> Result<bool, BackupError> {
     let read = |path: &Path| fs::read(path).map_err(|error| BackupError::Files(path.to_owned(), error));
-    if read(from)?.trim_ascii() == read(to)?.trim_ascii() {
-        Ok(())
-    } else {
-        Err(BackupError::OtherMasterKey(to.to_owned()))
-    }
+    Ok(read(one)?.trim_ascii() == read(other)?.trim_ascii())
 }
 
 /// Copies a directory with what it contains.

@@ -17,6 +17,8 @@ create table old_keys (
     expires_at bigint not null,
     -- Its grace period begins with the first use of a newer key, and none was used yet.
     waits_for_use boolean not null,
+    -- It was ended at once: whatever a clock says, it does not work.
+    ended boolean not null default false,
     -- At most a minute too early.
     last_used_time bigint,
     constraint old_keys_key_digest_unique unique (key_digest),
@@ -27,6 +29,8 @@ create table old_keys (
 );
 
 create index old_keys_by_token on old_keys (token_id, id);
+-- Few: the first use of a newer key ends the waiting.
+create index old_keys_waiting on old_keys (token_id, id) where waits_for_use;
 -- For the job that deletes those that ended long ago.
 create index old_keys_by_expiry on old_keys (expires_at);
 -- Every server keeps the digests of foreign keys.

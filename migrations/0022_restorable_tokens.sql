@@ -10,5 +10,14 @@ create index restorable_tokens_by_user on restorable_tokens (user_id, deleted_ti
 -- For the job.
 create index restorable_tokens_by_time on restorable_tokens (deleted_time);
 
-insert into restorable_tokens (token_id, user_id, deleted_time)
-select id, user_id, deleted_time from tokens where deleted_time is not null;
+-- A trigger, so that servers of the version before add what they delete as well.
+create function add_restorable_token() returns trigger language plpgsql as $$
+begin
+    insert into restorable_tokens (token_id, user_id, deleted_time) values (new.id, new.user_id, new.deleted_time)
+    on conflict on constraint restorable_tokens_pkey do update set deleted_time = excluded.deleted_time;
+    return null;
+end
+$$;
+
+create trigger tokens_restorable after update of deleted_time on tokens
+    for each row when (old.deleted_time is null and new.deleted_time is not null) execute function add_restorable_token();

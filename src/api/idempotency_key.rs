@@ -41,19 +41,27 @@ impl<E: FromRequest<Arc<AppState>, Rejection = ApiError>> FromRequest<Arc<AppSta
     type Rejection = ApiError;
 
     async fn from_request(request: Request, app: &Arc<AppState>) -> Result<Self, ApiError> {
-        let Some(key) = find_key(request.headers())? else {
-            return Ok(Self(None, E::from_request(request, app).await?));
-        };
-        let (parts, whole) = request.into_parts();
-        let bytes = body(Request::from_parts(parts.clone(), whole), MAX_BODY).await?;
-        let hash = Sha256::new()
-            .chain_update(format!("{} {}\n", parts.method, parts.uri.path()))
-            .chain_update(canonical(&bytes))
-            .finalize()
-            .to_vec();
-        let inner = E::from_request(Request::from_parts(parts, Body::from(bytes)), app).await?;
-        Ok(Self(Some(KeyedRequest { key, hash }), inner))
+        let (keyed, request) = read(request).await?;
+        Ok(Self(keyed, E::from_request(request, app).await?))
     }
+}
+
+/// The key of a request, if it has one, and the request as it came.
+///
+/// # Errors
+/// The header is invalid; the body is incomplete or too large.
+pub async fn read(request: Request) -> Result<(Option<KeyedRequest>, Request), ApiError> {
+    let Some(key) = find_key(request.headers())? else {
+        return Ok((None, request));
+    };
+    let (parts, whole) = request.into_parts();
+    let bytes = body(Request::from_parts(parts.clone(), whole), MAX_BODY).await?;
+    let hash = Sha256::new()
+        .chain_update(format!("{} {}\n", parts.method, parts.uri.path()))
+        .chain_update(canonical(&bytes))
+        .finalize()
+        .to_vec();
+    Ok((Some(KeyedRequest { key, hash }), Request::from_parts(parts, Body::from(bytes))))
 }
 
 fn find_key(headers: &HeaderMap) -> Result<Option<IdempotencyKey>, ApiError> {

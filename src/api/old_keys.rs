@@ -53,13 +53,13 @@ pub struct RotatedBody {
     old_keys: Vec<OldKeyBody>,
 }
 
-impl From<Rotated> for RotatedBody {
-    fn from(rotated: Rotated) -> Self {
+impl RotatedBody {
+    fn new(rotated: &Rotated, now: UnixTime) -> Self {
         Self {
             id: rotated.id.get(),
             key: rotated.key.expose().to_owned(),
             masked_key: rotated.key_hint.masked(),
-            old_keys: rotated.old_keys.iter().map(OldKeyBody::from).collect(),
+            old_keys: rotated.old_keys.iter().map(|key| OldKeyBody::new(key, now)).collect(),
         }
     }
 }
@@ -73,19 +73,19 @@ pub struct OldKeyBody {
     masked_key: String,
     /// Unix timestamp of the rotation that replaced it.
     rotated_at: i64,
-    /// Unix timestamp from which on it does not work; `null` until a newer key is used.
+    /// Unix timestamp from which on it does not work; `null` until a newer key is used, for 30 days at most.
     expires_at: Option<i64>,
     /// Unix timestamp of its last use since the rotation, up to about a minute old; `null` if it was not used.
     last_used_at: Option<i64>,
 }
 
-impl From<&OldKey> for OldKeyBody {
-    fn from(key: &OldKey) -> Self {
+impl OldKeyBody {
+    fn new(key: &OldKey, now: UnixTime) -> Self {
         Self {
             id: key.id.get(),
             masked_key: key.key_hint.masked(),
             rotated_at: key.rotated_at.get(),
-            expires_at: key.ends_at().map(UnixTime::get),
+            expires_at: key.ends_at(now).map(UnixTime::get),
             last_used_at: key.last_used_time.map(UnixTime::get),
         }
     }
@@ -119,7 +119,8 @@ pub async fn rotate(
     Refused<(InvalidGrace, NotFound, TooManyOldKeys, ExpiredToken, KeyedRefused)>,
 > {
     let rotated = app.old_keys.rotate(&caller, TokenId::new(id), body.read()?, request.as_ref()).await?;
-    Ok(rotated.map(|rotated| NoStore(Envelope::of(rotated.into()))))
+    let now = app.clock.now();
+    Ok(rotated.map(|rotated| NoStore(Envelope::of(RotatedBody::new(&rotated, now)))))
 }
 
 /// The replaced keys of a token that still work, the last rotation first; at most 100.
@@ -132,7 +133,8 @@ pub async fn list(
     Query(query): Query<OldKeysQuery>,
 ) -> Result<Envelope<Vec<OldKeyBody>>, Refused<NotFound>> {
     let keys = app.old_keys.list(&caller, TokenId::new(id), query.is_ended()).await?;
-    Ok(Envelope::of(keys.iter().map(OldKeyBody::from).collect()))
+    let now = app.clock.now();
+    Ok(Envelope::of(keys.iter().map(|key| OldKeyBody::new(key, now)).collect()))
 }
 
 /// End a replaced key at once.

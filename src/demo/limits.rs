@@ -34,6 +34,6 @@ pub(super) async fn apply(state: &AppState, created: &CreatedKey) -> Result<(), 
         _ => return Ok(()),
     };
     let patch = TokenPatch { period_limits, rate_limits, ..TokenPatch::default() };
-    state.tokens.edit(&created.owner, created.id, patch, &ExpectedVersion::Any).await?;
+    state.tokens.edit(&created.owner, created.id, patch, &ExpectedVersion::Any, None).await?;
     Ok(())
 }

@@ -226,13 +226,13 @@ async fn apply_final_state(
             let token = state.keys.show(&created.owner, created.id).await?.token;
             let remain_quota = Some(QuotaChange::Set(RequestedQuota::new(token.account.used.get() / 12)));
             let patch = TokenPatch { remain_quota, ..TokenPatch::default() };
-            state.tokens.edit(&created.owner, created.id, patch, &ExpectedVersion::Any).await?;
+            state.tokens.edit(&created.owner, created.id, patch, &ExpectedVersion::Any, None).await?;
         }
         FinalState::Exhausted => {
             let last = Rng::seeded(14).generate(|rng| request(created.key.models, rng));
             let remain_quota = Some(QuotaChange::Set(RequestedQuota::new(last.cost.quota.map_or(0, Quota::get))));
             let patch = TokenPatch { remain_quota, ..TokenPatch::default() };
-            state.tokens.edit(&created.owner, created.id, patch, &ExpectedVersion::Any).await?;
+            state.tokens.edit(&created.owner, created.id, patch, &ExpectedVersion::Any, None).await?;
             state.ledger.charge(gateways.main, &created.text, last).await?;
         }
     }

@@ -251,6 +251,9 @@ pub const GRACE_STARTS_SECONDS: i64 = 30 * DAY;
 /// Replaced keys of a token that still work.
 pub const MAX_OLD_KEYS: i64 = 3;
 
+/// Replaced keys of a token that are remembered; more than a rotation a day leaves in 90 days.
+pub const MAX_ENDED_KEYS: i64 = 100;
+
 /// Seconds for which a replaced key that ended is remembered: its owner sees where it is still tried, and a retry of a charge
 /// gets its answer.
 pub const ENDED_KEY_SECONDS: i64 = 90 * DAY;

@@ -106,8 +106,9 @@ pub struct OldKey {
 impl OldKey {
     /// When it stops working; `None` while that depends on the use of a newer key.
     #[must_use]
-    pub fn ends_at(&self) -> Option<UnixTime> {
-        (!self.waits_for_use).then_some(self.expires_at)
+    pub fn ends_at(&self, now: UnixTime) -> Option<UnixTime> {
+        let has_begun = !self.waits_for_use || self.rotated_at.plus(bounds::GRACE_STARTS_SECONDS) <= now;
+        has_begun.then_some(self.expires_at)
     }
 }
 
@@ -151,7 +152,11 @@ impl UsedOldKey {
 
 #[cfg(test)]
 mod tests {
+    use rand::{SeedableRng, rngs::StdRng};
+
     use super::*;
+    use crate::domain::cell::CellLabel;
+    use crate::domain::key::ApiKey;
 
     const NOW: UnixTime = UnixTime::new(1_000);
 
@@ -196,6 +201,24 @@ mod tests {
         assert_eq!(deadline(used(9_000, None)), 9_000, "it had begun");
         let begun = used(9_000, Some(0)).after_newer_was_used(NOW);
         assert_eq!(begun.after_newer_was_used(NOW.plus(5)), begun);
+    }
+
+    #[test]
+    fn s15_1_a_grace_period_that_nobody_began_begins_after_30_days() {
+        let ends_at = |waits_for_use, now| {
+            let key = OldKey {
+                id: OldKeyId::new(1),
+                key_hint: ApiKey::generate(&mut StdRng::seed_from_u64(1), CellLabel::default()).hint(),
+                rotated_at: NOW,
+                expires_at: UnixTime::new(9_000_000),
+                waits_for_use,
+                last_used_time: None,
+            };
+            key.ends_at(NOW.plus(now)).map(UnixTime::get)
+        };
+        assert_eq!(ends_at(false, 0), Some(9_000_000));
+        assert_eq!(ends_at(true, 2_591_999), None);
+        assert_eq!(ends_at(true, 2_592_000), Some(9_000_000));
     }
 
     fn used(deadline: i64, waiting_grace: Option<i64>) -> UsedOldKey {

@@ -82,6 +82,7 @@ impl ForeignKeys {
             live += rows.iter().filter(|key| key.is_live).count();
         }
         // After the current keys: a rotation moves a digest from there to here.
+        let since = self.clock.now().plus(-bounds::ENDED_KEY_SECONDS);
         let mut after = OldKeyId::new(0);
         loop {
             let rows = old_keys::list_foreign_after(&mut *self.db.acquire().await?, after, since).await?;

@@ -13,6 +13,7 @@ use super::clock::ClockReader;
 use super::foreign_keys::ForeignKeys;
 use super::key_cache::KeyCache;
 use crate::domain::id::UserId;
+use crate::domain::key::Digest;
 use crate::service::prices::Prices;
 use crate::storage::notifications::{self, Change, Listener, Notification};
 use crate::storage::{self, Db, StorageError, Tx};
@@ -65,16 +66,30 @@ impl Invalidator {
         self.commit_change(tx, Change::GatewayCredentials).await
     }
 
-    /// The same for a change by which keys that were unknown become valid, also those of other services. Returns when this
-    /// server admits them.
+    /// The same for a change by which a key that was unknown becomes valid. When it returns, this server admits it, also one of
+    /// another service.
     ///
     /// # Errors
-    /// The database did not confirm; or the keys of other services could not be loaded, which is tried again in the
-    /// background.
-    pub async fn commit_restored(&self, mut tx: Tx, user: UserId) -> Result<(), StorageError> {
+    /// The database did not confirm.
+    pub async fn commit_restored(
+        &self,
+        mut tx: Tx,
+        user: UserId,
+        foreign: Option<&Digest>,
+    ) -> Result<(), StorageError> {
         notifications::notify(&mut tx, Change::User(user)).await?;
-        self.commit_change(tx, Change::KeysRestored).await?;
-        self.foreign_keys.load().await
+        if foreign.is_some() {
+            notifications::notify(&mut tx, Change::ForeignKeys).await?;
+        }
+        self.commit_change(tx, Change::KeyRestored).await?;
+        self.key_cache.forget(user);
+        if foreign.is_some_and(|digest| !self.foreign_keys.may_contain(digest))
+            && let Err(error) = self.foreign_keys.load().await
+        {
+            tracing::warn!(%error, "cannot load the imported keys; trying again in the background");
+            self.foreign_keys.request_load();
+        }
+        Ok(())
     }
 
     async fn commit_change(&self, mut tx: Tx, change: Change) -> Result<(), StorageError> {
@@ -154,10 +169,7 @@ impl Invalidator {
             Change::User(user) => self.key_cache.forget(user),
             Change::GatewayCredentials => {}
             Change::ForeignKeys => self.foreign_keys.request_load(),
-            Change::KeysRestored => {
-                self.key_cache.forget_all();
-                self.foreign_keys.request_load();
-            }
+            Change::KeyRestored => self.key_cache.forget_unknown(),
         }
     }
 

@@ -160,6 +160,11 @@ impl KeyCache {
         self.snapshot.forget(user);
     }
 
+    /// Invalidates what is known of unknown keys, when one became valid.
+    pub fn forget_unknown(&self) {
+        self.snapshot.forget_unknown();
+    }
+
     /// Invalidates everything, when changes may have been missed.
     pub fn forget_all(&self) {
         self.snapshot.forget_all();
@@ -235,6 +240,8 @@ struct Snapshot {
     changed: Box<[AtomicU64]>,
     /// `changes` when everything was last invalidated.
     all_changed: AtomicU64,
+    /// `changes` when an unknown key last became valid.
+    unknown_changed: AtomicU64,
 }
 
 impl Snapshot {
@@ -254,6 +261,7 @@ impl Snapshot {
             changes: AtomicU64::new(0),
             changed: std::iter::repeat_with(AtomicU64::default).take(COUNTERS).collect(),
             all_changed: AtomicU64::new(0),
+            unknown_changed: AtomicU64::new(0),
         }
     }
 
@@ -265,8 +273,9 @@ impl Snapshot {
             let is_current = recent(key.read_at) && self.is_unchanged(&key);
             return if is_current { Lookup::Known(key) } else { Lookup::Missing };
         }
+        let unknown_changed = self.unknown_changed.load(Ordering::SeqCst).max(all_changed);
         match self.unknown.get(digest) {
-            Some((read_at, read_after)) if recent(read_at) && all_changed <= read_after => Lookup::Unknown,
+            Some((read_at, read_after)) if recent(read_at) && unknown_changed <= read_after => Lookup::Unknown,
             Some(_) | None => Lookup::Missing,
         }
     }
@@ -308,6 +317,11 @@ impl Snapshot {
     fn forget(&self, user: UserId) {
         let now = self.changes.fetch_add(1, Ordering::SeqCst) + 1;
         self.counter(user).fetch_max(now, Ordering::SeqCst);
+    }
+
+    fn forget_unknown(&self) {
+        let now = self.changes.fetch_add(1, Ordering::SeqCst) + 1;
+        self.unknown_changed.fetch_max(now, Ordering::SeqCst);
     }
 
     fn forget_all(&self) {

@@ -2,11 +2,13 @@
 //! the lock of the caller's account. Refusals are not recorded.
 
 use super::vault::{Unopenable, Vault};
+use crate::domain::audit::{Action, Actor, AuditEntry, Subject};
+use crate::domain::caller::Caller;
 use crate::domain::id::UserId;
 use crate::domain::keyed_request::{KeyedRequest, MadeKey};
 use crate::domain::time::UnixTime;
 use crate::domain::token::TokenWithKey;
-use crate::storage::{Conn, StorageError, idempotency_keys, keys};
+use crate::storage::{Conn, StorageError, audit, idempotency_keys, keys};
 
 /// Why a request was not carried out, or not answered again.
 #[derive(Debug, thiserror::Error)]
@@ -58,15 +60,17 @@ pub async fn record(
     }
 }
 
-/// The tokens that a request made, as they are now, with the keys that it made.
+/// The tokens that a request of the caller made, as they are now, with the keys that it made. Writes to the audit log that the keys are
+/// revealed; the caller commits before it answers.
 ///
 /// # Errors
 /// One of them was deleted, or has another key by now; the database.
 pub async fn open(
     conn: &mut Conn,
     vault: &Vault,
-    user: UserId,
+    caller: &Caller,
     made: &[MadeKey],
+    now: UnixTime,
 ) -> Result<Vec<TokenWithKey>, KeyedRequestError> {
     let ids: Vec<_> = made.iter().map(|made| made.token).collect();
     let mut found = keys::list_sealed_tokens(conn, &ids).await?;
@@ -75,12 +79,17 @@ pub async fn open(
     }
     let mut tokens = Vec::with_capacity(made.len());
     for MadeKey { token: id, digest } in made {
-        let place = found.iter().position(|sealed| sealed.token.id == *id && sealed.token.user_id == user);
+        let place = found.iter().position(|sealed| sealed.token.id == *id && sealed.token.user_id == caller.user.id);
         let sealed = found.swap_remove(place.ok_or(KeyedRequestError::TokenDeleted)?);
         if sealed.digest != *digest {
             return Err(KeyedRequestError::KeyRotated);
         }
         tokens.push(TokenWithKey { key: vault.open(&sealed.digest, &sealed.sealed)?, token: sealed.token });
     }
+    let entry = |token: &TokenWithKey| {
+        let subject = Subject::token(token.token.id, caller.user.id);
+        AuditEntry::new(now, Actor::from(caller), Action::KeyRevealed, subject)
+    };
+    audit::insert_many(conn, &tokens.iter().map(entry).collect::<Vec<_>>()).await?;
     Ok(tokens)
 }

@@ -18,7 +18,7 @@ use crate::domain::key::{ApiKey, KeyHint};
 use crate::domain::keyed_request::{KeyedRequest, MadeKey, Once};
 use crate::domain::old_key::{Grace, OldKey};
 use crate::domain::token::TokenWithKey;
-use crate::storage::{Db, StorageError, audit, old_keys, tokens};
+use crate::storage::{self, Db, StorageError, audit, old_keys, tokens};
 
 #[derive(Debug, thiserror::Error)]
 pub enum OldKeysError {
@@ -92,9 +92,11 @@ impl OldKeys {
         let mut tx = self.db.begin().await?;
         actors::lock_caller(&mut tx, caller.user.id).await?;
         if let Some(made) = keyed_requests::find(&mut tx, caller.user.id, request).await? {
-            let found = keyed_requests::open(&mut tx, &self.vault, caller.user.id, &made).await?.pop();
+            let now = self.clock.now();
+            let found = keyed_requests::open(&mut tx, &self.vault, caller, &made, now).await?.pop();
             let TokenWithKey { token, key } = found.ok_or(OldKeysError::NotFound)?;
-            let old_keys = old_keys::list(&mut tx, id, false, self.clock.now()).await?;
+            let old_keys = old_keys::list(&mut tx, id, false, now).await?;
+            storage::commit(tx).await?;
             return Ok(Once::replayed(Rotated { id, key, key_hint: token.key_hint, old_keys }));
         }
         let token = tokens::lock(&mut tx, caller.user.id, id).await?.ok_or(OldKeysError::NotFound)?;
@@ -109,6 +111,7 @@ impl OldKeys {
         let key = self.rng.generate(|rng| ApiKey::generate(rng, self.cell));
         let sealed = self.rng.generate(|rng| self.vault.seal(&key, rng));
         old_keys::insert(&mut tx, id, grace, now).await?;
+        old_keys::delete_surplus(&mut tx, id, now).await?;
         tokens::replace_key(&mut tx, id, &sealed, self.clock.micros()).await?;
         let old_keys = old_keys::list(&mut tx, id, false, now).await?;
         let details = [

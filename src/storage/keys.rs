@@ -113,7 +113,8 @@ pub async fn list_with_owners(conn: &mut Conn, digests: &[Digest]) -> Result<Vec
                select id as token_id, null::bigint as old_id, null::bigint as old_expires_at, null::bigint as waiting_grace
                from tokens where key_digest = requested.digest
                union all
-               select token_id, id, expires_at, case when waits_for_use then grace_seconds end
+               select token_id, id, case when ended then 0 else expires_at end,
+                 case when waits_for_use then grace_seconds end
                from old_keys where key_digest = requested.digest offset 0) k
            cross join lateral (select * from tokens where tokens.id = k.token_id offset 0) t
            cross join lateral (select quota as wallet_quota, used_quota as wallet_used, request_count,

@@ -13,8 +13,8 @@ const GATEWAY_CREDENTIALS: &str = "gateway_credentials";
 /// The payload of [`Change::ForeignKeys`].
 const FOREIGN_KEYS: &str = "foreign_keys";
 
-/// The payload of [`Change::KeysRestored`].
-const KEYS_RESTORED: &str = "keys_restored";
+/// The payload of [`Change::KeyRestored`].
+const KEY_RESTORED: &str = "key_restored";
 
 /// A committed change of state that servers cache.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -25,8 +25,8 @@ pub enum Change {
     GatewayCredentials,
     /// Foreign keys were imported.
     ForeignKeys,
-    /// Keys that servers may know as unknown are valid again, foreign ones among them.
-    KeysRestored,
+    /// A key that servers may know as unknown is valid again.
+    KeyRestored,
 }
 
 impl Change {
@@ -35,7 +35,7 @@ impl Change {
             Self::User(id) => id.to_string(),
             Self::GatewayCredentials => GATEWAY_CREDENTIALS.to_owned(),
             Self::ForeignKeys => FOREIGN_KEYS.to_owned(),
-            Self::KeysRestored => KEYS_RESTORED.to_owned(),
+            Self::KeyRestored => KEY_RESTORED.to_owned(),
         }
     }
 
@@ -43,7 +43,7 @@ impl Change {
         match payload {
             GATEWAY_CREDENTIALS => Some(Self::GatewayCredentials),
             FOREIGN_KEYS => Some(Self::ForeignKeys),
-            KEYS_RESTORED => Some(Self::KeysRestored),
+            KEY_RESTORED => Some(Self::KeyRestored),
             id => id.parse().ok().map(|id| Self::User(UserId::new(id))),
         }
     }

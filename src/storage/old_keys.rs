@@ -3,6 +3,7 @@
 
 use super::retention::BATCH_ROWS;
 use super::{Conn, StorageError};
+use crate::domain::bounds;
 use crate::domain::id::{OldKeyId, TokenId};
 use crate::domain::key::{Digest, KeyHint};
 use crate::domain::old_key::{Grace, GraceFrom, OldKey, UsedKey, UsedOldKey};
@@ -12,13 +13,28 @@ use crate::domain::time::UnixTime;
 pub async fn insert(conn: &mut Conn, token: TokenId, grace: Grace, now: UnixTime) -> Result<(), StorageError> {
     sqlx::query!(
         "insert into old_keys (key_digest, token_id, key_hint, key_foreign, rotated_at, grace_seconds, expires_at, \
-           waits_for_use) \
-         select key_digest, id, key_hint, key_foreign, $2, $3, $4, $5 from tokens where id = $1",
+           waits_for_use, ended) \
+         select key_digest, id, key_hint, key_foreign, $2, $3, $4, $5, $6 from tokens where id = $1",
         token as TokenId,
         now as UnixTime,
         grace.seconds(),
         grace.deadline(now) as UnixTime,
-        grace.from() == GraceFrom::FirstUse
+        grace.from() == GraceFrom::FirstUse,
+        grace.is_none()
+    )
+    .execute(conn)
+    .await?;
+    Ok(())
+}
+
+/// Deletes ended keys of a token beyond the newest ones, so that rotating without an end leaves no more.
+pub async fn delete_surplus(conn: &mut Conn, token: TokenId, now: UnixTime) -> Result<(), StorageError> {
+    sqlx::query!(
+        "delete from old_keys where id = any(array( \
+           select id from old_keys where token_id = $1 order by id desc offset $3)) and (ended or expires_at <= $2)",
+        token as TokenId,
+        now as UnixTime,
+        bounds::MAX_ENDED_KEYS
     )
     .execute(conn)
     .await?;
@@ -28,7 +44,7 @@ pub async fn insert(conn: &mut Conn, token: TokenId, grace: Grace, now: UnixTime
 /// The number of a token's old keys that work.
 pub async fn count_live(conn: &mut Conn, token: TokenId, now: UnixTime) -> Result<i64, StorageError> {
     let count = sqlx::query_scalar!(
-        r#"select count(*) as "count!" from old_keys where token_id = $1 and expires_at > $2"#,
+        r#"select count(*) as "count!" from old_keys where token_id = $1 and not ended and expires_at > $2"#,
         token as TokenId,
         now as UnixTime
     )
@@ -42,7 +58,7 @@ pub async fn list(conn: &mut Conn, token: TokenId, is_ended: bool, now: UnixTime
     let keys = sqlx::query_as!(
         OldKey,
         "select id, key_hint, rotated_at, expires_at, waits_for_use, last_used_time from old_keys \
-         where token_id = $1 and (expires_at <= $2) = $3 order by id desc limit 100",
+         where token_id = $1 and (ended or expires_at <= $2) = $3 order by id desc limit 100",
         token as TokenId,
         now as UnixTime,
         is_ended
@@ -60,8 +76,8 @@ pub async fn end(
     now: UnixTime,
 ) -> Result<Option<KeyHint>, StorageError> {
     let hint = sqlx::query_scalar!(
-        "update old_keys set expires_at = greatest(rotated_at, $3), waits_for_use = false \
-         where token_id = $1 and id = $2 and expires_at > $3 returning key_hint",
+        "update old_keys set expires_at = greatest(rotated_at, $3), waits_for_use = false, ended = true \
+         where token_id = $1 and id = $2 and not ended and expires_at > $3 returning key_hint",
         token as TokenId,
         id as OldKeyId,
         now as UnixTime
@@ -80,7 +96,7 @@ pub async fn start_grace(
 ) -> Result<(), StorageError> {
     sqlx::query!(
         "update old_keys o set expires_at = least(o.expires_at, greatest(o.rotated_at, $3) + o.grace_seconds), \
-           waits_for_use = false \
+           waits_for_use = false, ended = o.grace_seconds = 0 \
          from (select unnest($1::bigint[]) as token_id, unnest($2::bigint[]) as before) v \
          where o.token_id = any(array[v.token_id]) and o.waits_for_use and (v.before is null or o.id < v.before)",
         &used.iter().map(|(token, _)| token.get()).collect::<Vec<_>>(),
@@ -100,8 +116,9 @@ pub struct TokenKey {
     pub used: UsedKey,
 }
 
-/// All keys of live tokens, ended ones too.
-pub async fn list_keys(conn: &mut Conn, tokens: &[TokenId]) -> Result<Vec<TokenKey>, StorageError> {
+/// Those of these keys that live tokens have, ended ones too.
+pub async fn list_keys(conn: &mut Conn, tokens: &[TokenId], digests: &[Digest]) -> Result<Vec<TokenKey>, StorageError> {
+    let digests: Vec<Vec<u8>> = digests.iter().map(|digest| digest.as_bytes().to_vec()).collect();
     let rows = sqlx::query!(
         r#"select k.token_id as "token_id!: TokenId", k.key_digest as "key_digest!: Digest", k.old_id as "old_id?: OldKeyId",
              k.expires_at as "expires_at?: UnixTime", k.waiting_grace as "waiting_grace?",
@@ -112,9 +129,11 @@ pub async fn list_keys(conn: &mut Conn, tokens: &[TokenId]) -> Result<Vec<TokenK
                null::bigint as waiting_grace
              from tokens where id = any($1) and deleted_time is null
              union all
-             select token_id, key_digest, id, expires_at, case when waits_for_use then grace_seconds end
-             from old_keys where token_id = any($1)) k"#,
-        tokens as &[TokenId]
+             select token_id, key_digest, id, case when ended then 0 else expires_at end,
+               case when waits_for_use then grace_seconds end
+             from old_keys where key_digest = any($2)) k"#,
+        tokens as &[TokenId],
+        &digests
     )
     .fetch_all(conn)
     .await?;
@@ -126,7 +145,7 @@ pub async fn list_keys(conn: &mut Conn, tokens: &[TokenId]) -> Result<Vec<TokenK
     Ok(keys.collect())
 }
 
-/// The key of a row that joins an old key, if there is one.
+/// The key of a row that joins an old key, if there is one. The statement says 0 for the deadline of one that was ended at once.
 pub(super) fn used_key(
     id: Option<OldKeyId>,
     expires_at: Option<UnixTime>,
@@ -137,11 +156,13 @@ pub(super) fn used_key(
     UsedKey { old, starts_grace }
 }
 
-/// Writes when old keys were last used.
+/// Writes when old keys were last used. Waits for no locked row, so that it is in nobody's way.
 pub async fn update_last_used(conn: &mut Conn, uses: &[(OldKeyId, UnixTime)]) -> Result<(), StorageError> {
     sqlx::query!(
-        "update old_keys o set last_used_time = greatest(o.last_used_time, v.at) \
-         from (select unnest($1::bigint[]) as id, unnest($2::bigint[]) as at) v where o.id = any(array[v.id])",
+        "update old_keys o set last_used_time = greatest(o.last_used_time, u.at) \
+         from (select k.id, v.at from (select unnest($1::bigint[]) as id, unnest($2::bigint[]) as at) v \
+           cross join lateral (select id from old_keys where old_keys.id = v.id for update skip locked offset 0) k) u \
+         where o.id = any(array[u.id])",
         &uses.iter().map(|(id, _)| id.get()).collect::<Vec<_>>(),
         &uses.iter().map(|(_, at)| at.get()).collect::<Vec<_>>()
     )

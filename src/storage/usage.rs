@@ -25,7 +25,7 @@ pub async fn list_by_keys(
          t.week_used, t.month_used, t.requests_per_minute, t.tokens_per_minute, t.concurrency, u.quota as wallet, u.status as owner_status \
          from unnest($1::bytea[]) as requested (digest) \
          cross join lateral (select id as token_id from tokens where key_digest = requested.digest \
-           union all select token_id from old_keys where key_digest = requested.digest and expires_at > $2 offset 0) k \
+           union all select token_id from old_keys where key_digest = requested.digest and not ended and expires_at > $2 offset 0) k \
          cross join lateral (select * from tokens where id = k.token_id offset 0) t \
          cross join lateral (select * from users where users.id = t.user_id offset 0) u \
          where t.deleted_time is null and u.deleted_time is null",

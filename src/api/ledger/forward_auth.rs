@@ -39,6 +39,7 @@ pub async fn auth(
         return Err(refusal.into());
     }
     app.ledger.count_request(gateway, &verification, &context)?;
+    app.ledger.note_use(&verification);
     let body = VerificationBody::from(&verification);
     let headers = body.headers();
     let mut response = Envelope::of(body).into_response();

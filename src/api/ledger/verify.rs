@@ -135,6 +135,7 @@ pub async fn verify(
     let cost = is_checked.then(|| most(amount, counts, context.model.as_deref())).transpose()?;
     let key = body.key.as_deref().unwrap_or_default();
     let verification = app.ledger.verify((gateway, RefusedCall::Verify), key, &context, cost.as_ref()).await?;
+    app.ledger.note_use(&verification);
     Ok(Envelope::of(VerificationBody::from(&verification)))
 }
 

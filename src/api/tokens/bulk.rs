@@ -17,15 +17,15 @@ use crate::api::error_code::ErrorCode;
 use crate::api::error_code::codes::{
     InvalidGroup, InvalidIds, InvalidTokens, MissingField, NotFound, TokenLimitReached,
 };
-use crate::api::extract::{Json, parse};
+use crate::api::extract::parse;
 use crate::api::idempotency_key::{IdempotencyKeyHeader, Keyed, KeyedRefused};
-use crate::api::limit_names;
+use crate::api::limit_names::{self, LimitNames, LimitsJson};
 use crate::api::refused::Refused;
 use crate::api::state::AppState;
 use crate::domain::bounds;
 use crate::domain::id::TokenId;
 use crate::domain::keyed_request::Once;
-use crate::domain::token::{NewToken, TokenWithKey};
+use crate::domain::token::{NewToken, Token, TokenWithKey};
 use crate::service::tokens::{BulkChange, BulkPlace};
 
 /// Tokens to create.
@@ -35,6 +35,8 @@ pub struct BulkCreateBody {
     #[schema(required, value_type = Vec<CreateBody>)]
     tokens: Option<Vec<Box<RawValue>>>,
 }
+
+impl LimitNames for BulkCreateBody {}
 
 impl BulkCreateBody {
     fn read(self) -> Result<Vec<NewToken>, ApiError> {
@@ -62,6 +64,8 @@ pub struct BulkChangeBody {
     set: Option<Box<RawValue>>,
 }
 
+impl LimitNames for BulkChangeBody {}
+
 impl BulkChangeBody {
     fn read(self) -> Result<(Vec<TokenId>, BulkChange), ApiError> {
         let ids = IdsBody { ids: self.ids }.read(bounds::MAX_BULK_CHANGE)?;
@@ -79,7 +83,7 @@ impl BulkChangeBody {
 pub async fn create(
     State(app): State<Arc<AppState>>,
     ApiUser(caller): ApiUser,
-    Keyed(request, Json(body)): Keyed<Json<BulkCreateBody>>,
+    Keyed(request, LimitsJson(body)): Keyed<LimitsJson<BulkCreateBody>>,
 ) -> Result<
     Once<NoStore<Envelope<Vec<TokenBody>>>>,
     Refused<(TokenFields, InvalidTokens, MissingField, InvalidGroup, TokenLimitReached, NotFound, KeyedRefused)>,
@@ -92,14 +96,15 @@ pub async fn create(
 
 /// Change up to 1,000 tokens in the same way, all or none. `data` has them by their ids, ascending.
 #[utoipa::path(patch, path = "/api/token/bulk", operation_id = "update_tokens", tag = "tokens",
-    request_body = BulkChangeBody, responses((status = 200, body = Envelope<Vec<TokenBody>>)))]
+    params(IdempotencyKeyHeader), request_body = BulkChangeBody, responses((status = 200, body = Envelope<Vec<TokenBody>>)))]
 pub async fn update(
     State(app): State<Arc<AppState>>,
     ApiUser(caller): ApiUser,
-    Json(body): Json<BulkChangeBody>,
-) -> Result<Envelope<Vec<TokenBody>>, Refused<(UpdateRefused, InvalidIds)>> {
+    Keyed(request, LimitsJson(body)): Keyed<LimitsJson<BulkChangeBody>>,
+) -> Result<Once<Envelope<Vec<TokenBody>>>, Refused<(UpdateRefused, InvalidIds, KeyedRefused)>> {
     let (ids, change) = body.read()?;
-    let changed = app.tokens.change_all(&caller, &ids, &change).await?;
+    let changed = app.tokens.change_all(&caller, &ids, &change, request.as_ref()).await?;
     let at = app.ledger.now();
-    Ok(Envelope::of(changed.iter().map(|token| TokenBody::new(token, &caller.user, &at, &app)).collect()))
+    let body = |token: &Token| TokenBody::new(token, &caller.user, &at, &app);
+    Ok(changed.map(|changed| Envelope::of(changed.iter().map(body).collect())))
 }

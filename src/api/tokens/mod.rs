@@ -26,7 +26,7 @@ use super::error_code::codes::{
 };
 use super::etag::{IfMatch, Tagged, etag};
 use super::extract::{Id, Json, Query};
-use super::idempotency_key::{IdempotencyKeyHeader, Keyed, KeyedRefused};
+use super::idempotency_key::{self, IdempotencyKeyHeader, Keyed, KeyedRefused};
 use super::limit_names::LimitsJson;
 use super::page::{ListAnswer, PageBody, PageQuery};
 use super::refused::Refused;
@@ -34,6 +34,7 @@ use super::state::AppState;
 use crate::domain::bounds;
 use crate::domain::id::TokenId;
 use crate::domain::keyed_request::Once;
+use crate::domain::token::Token;
 
 /// List your tokens, newest first (spec §4.1). With the setting `compat.client`, `data` is an array (spec §14.1).
 #[utoipa::path(get, path = "/api/token", tag = "tokens", params(ListingQuery, PageQuery),
@@ -165,7 +166,7 @@ fn wants_representation(headers: &HeaderMap) -> bool {
 
 /// Edit a token (spec §4.5a). With `status_only=1`, enable or disable it (spec §4.5b).
 #[utoipa::path(put, path = "/api/token", tag = "tokens",
-    params(UpdateQuery, ("If-Match" = Option<String>, Header, description = "The `ETag` of the token as you know it")),
+    params(UpdateQuery, IdempotencyKeyHeader, ("If-Match" = Option<String>, Header, description = "The `ETag` of the token as you know it")),
     request_body = UpdateBody, responses((status = 200, body = Envelope<TokenBody>, headers(
         ("ETag" = String, description = "The version of the token, for `If-Match`")))))]
 pub async fn update(
@@ -174,11 +175,12 @@ pub async fn update(
     Query(query): Query<UpdateQuery>,
     IfMatch(expected): IfMatch,
     request: Request,
-) -> Result<Tagged<Envelope<TokenBody>>, Refused<UpdateRefused>> {
+) -> Result<Once<Tagged<Envelope<TokenBody>>>, Refused<(UpdateRefused, KeyedRefused)>> {
+    let (keyed, request) = idempotency_key::read(request).await?;
     let token = if query.is_status_only() {
         let LimitsJson(body) = LimitsJson::<SwitchBody>::from_request(request, &app).await?;
         let (id, switch) = body.read()?;
-        app.tokens.switch(&caller, id, switch, &expected).await?
+        Once::now(app.tokens.switch(&caller, id, switch, &expected).await?)
     } else {
         let LimitsJson(body) = LimitsJson::<UpdateBody>::from_request(request, &app).await?;
         let named_twice = if app.one_api { body.named_twice()? } else { None };
@@ -187,10 +189,11 @@ pub async fn update(
             None => body,
         };
         let (id, patch) = body.read()?;
-        app.tokens.edit(&caller, id, patch, &expected).await?
+        app.tokens.edit(&caller, id, patch, &expected, keyed.as_ref()).await?
     };
-    let body = TokenBody::new(&token, &caller.user, &app.ledger.now(), &app);
-    Ok(Tagged(token.policy.version, Envelope::of(body)))
+    let at = app.ledger.now();
+    let body = |token: &Token| TokenBody::new(token, &caller.user, &at, &app);
+    Ok(token.map(|token| Tagged(token.policy.version, Envelope::of(body(&token)))))
 }
 
 /// Delete a token (spec §4.6). Its usage is kept.

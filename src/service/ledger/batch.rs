@@ -9,6 +9,7 @@ use crate::domain::calendar::Moment;
 use crate::domain::client_addresses::ClientAddresses;
 use crate::domain::group::{Groups, Ratio};
 use crate::domain::id::{ReservationId, TokenId, UserId};
+use crate::domain::key::Digest;
 use crate::domain::ledger::{
     Balances, Counts, CurrentPolicy, LockedToken, Refusal, RefusalReason, RequestContext, RequestDetails, Reservation,
     ReservationState, UsedKeys,
@@ -119,7 +120,7 @@ impl Locked {
         balances.tokens = locked.into_iter().map(|token| (token.id, token)).collect();
         let extended = rows.extended.iter().filter_map(|id| Some(balances.reservations.get(id)?.token_id)).collect();
         set_policies(conn, &mut balances, (&rows.tokens, &extended), groups, &owner_groups).await?;
-        let used_keys = read_keys(conn, &balances, (&rows.tokens, &rows.in_several_versions)).await?;
+        let used_keys = read_keys(conn, &balances, (&rows.tokens, &rows.in_several_versions), &rows.keys).await?;
 
         let records = if ids == RequestIds::TakeForNew || rows.idempotency_keys.is_empty() {
             BTreeMap::new()
@@ -384,16 +385,19 @@ async fn read_keys(
     conn: &mut Conn,
     balances: &Balances,
     (tokens, in_several_versions): (&BTreeMap<TokenId, &Token>, &BTreeSet<TokenId>),
+    keys: &[(TokenId, &Digest)],
 ) -> Result<UsedKeys, StorageError> {
     let is_changed = |(id, token): &(&TokenId, &&Token)| {
         let version = balances.tokens.get(id).and_then(|locked| locked.version);
         let is_remembered = version == Some(token.policy.version) && !in_several_versions.contains(id);
         version.is_some() && !is_remembered
     };
-    let changed: Vec<TokenId> = tokens.iter().filter(is_changed).map(|(id, _)| *id).collect();
+    let changed: BTreeSet<TokenId> = tokens.iter().filter(is_changed).map(|(id, _)| *id).collect();
     let mut used_keys = UsedKeys::default();
     if !changed.is_empty() {
-        for key in old_keys::list_keys(conn, &changed).await? {
+        let used = keys.iter().filter(|(id, _)| changed.contains(id));
+        let digests: Vec<Digest> = used.map(|(_, digest)| (*digest).clone()).collect();
+        for key in old_keys::list_keys(conn, &Vec::from_iter(changed), &digests).await? {
             used_keys.add(key.token, key.digest, key.used);
         }
     }

@@ -8,13 +8,17 @@ use super::batch::Batch;
 use super::error::LedgerError;
 use super::operation::Operation;
 use super::rows::Rows;
+use super::verify::Verification;
 use crate::domain::id::UserId;
 use crate::service::key_cache::CachedKey;
 
 impl Ledger {
-    /// Notes that a key was used successfully. Waits for nothing: if the queue is full or the server stops, a later use begins the
+    /// Notes that a key was used, if it may be. Waits for nothing: if the queue is full or the server stops, a later use begins the
     /// grace period.
-    pub(super) fn note_use(&self, key: &Arc<CachedKey>) {
+    pub fn note_use(&self, verification: &Verification) {
+        let (None, Some(key)) = (verification.refusal, &verification.key) else {
+            return;
+        };
         self.note_old_key(key);
         if key.may_begin_grace() {
             let _ = self.lanes.queue(BeginGrace { key: Arc::clone(key) });
@@ -44,7 +48,7 @@ impl Operation for BeginGrace {
     }
 
     fn require<'a>(&'a self, rows: &mut Rows<'a>) {
-        rows.add_token(&self.key.token);
+        rows.add_key(&self.key);
     }
 
     fn apply(&self, batch: &mut Batch<'_>) -> Result<(), LedgerError> {

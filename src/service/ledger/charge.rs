@@ -160,7 +160,7 @@ impl Operation for Charge {
     }
 
     fn require<'a>(&'a self, rows: &mut Rows<'a>) {
-        rows.add_token(&self.key.token);
+        rows.add_key(&self.key);
     }
 
     fn idempotency_key(&self) -> Option<&IdempotencyKey> {

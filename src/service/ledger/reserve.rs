@@ -150,7 +150,7 @@ impl Operation for Reserve {
     }
 
     fn require<'a>(&'a self, rows: &mut Rows<'a>) {
-        rows.add_token(&self.key.token);
+        rows.add_key(&self.key);
     }
 
     fn idempotency_key(&self) -> Option<&IdempotencyKey> {

@@ -3,7 +3,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::domain::id::{ReservationId, TokenId, UserId};
+use crate::domain::key::Digest;
 use crate::domain::token::Token;
+use crate::service::key_cache::CachedKey;
 use crate::storage::ledger::IdempotencyKey;
 
 /// The rows that the operations of a batch need.
@@ -18,13 +20,17 @@ pub(super) struct Rows<'a> {
     /// Those of them that are settled by the price of a model.
     pub(super) priced: BTreeSet<ReservationId>,
     pub(super) idempotency_keys: BTreeSet<&'a IdempotencyKey>,
+    /// The keys by which they are charged.
+    pub(super) keys: Vec<(TokenId, &'a Digest)>,
     /// Those of the tokens that this server remembers in more than one version, each with another key.
     pub(super) in_several_versions: BTreeSet<TokenId>,
 }
 
 impl<'a> Rows<'a> {
-    /// Adds a token that is charged, as it was read with the key of the request.
-    pub(super) fn add_token(&mut self, token: &'a Token) {
+    /// Adds a token that is charged, as it was read with this key.
+    pub(super) fn add_key(&mut self, key: &'a CachedKey) {
+        let token = &key.token;
+        self.keys.push((token.id, &key.digest));
         let known = self.tokens.entry(token.id).or_insert(token);
         if known.policy.version != token.policy.version {
             self.in_several_versions.insert(token.id);

@@ -83,9 +83,8 @@ impl Ledger {
             },
         };
         let refusal = admitted.err();
-        match refusal {
-            Some(refusal) => self.record_refusal((gateway, call), &key, refusal, context, quota, &at),
-            None => self.note_use(&key),
+        if let Some(refusal) = refusal {
+            self.record_refusal((gateway, call), &key, refusal, context, quota, &at);
         }
         Ok(Verification { refusal, key: Some(key), usable })
     }

@@ -62,7 +62,9 @@ impl Tokens {
         let mut tx = self.db.begin().await?;
         let owner = actors::lock_caller(&mut tx, caller.user.id).await?;
         if let Some(made) = keyed_requests::find(&mut tx, owner.id, request).await? {
-            return Ok(Once::replayed(keyed_requests::open(&mut tx, &self.vault, owner.id, &made).await?));
+            let opened = keyed_requests::open(&mut tx, &self.vault, caller, &made, self.clock.now()).await?;
+            storage::commit(tx).await?;
+            return Ok(Once::replayed(opened));
         }
         for (index, new) in new.iter_mut().enumerate() {
             let policy = &mut new.policy;
@@ -101,19 +103,24 @@ impl Tokens {
         caller: &Caller,
         ids: &[TokenId],
         change: &BulkChange,
-    ) -> Result<Vec<Token>, BulkError> {
+        request: Option<&KeyedRequest>,
+    ) -> Result<Once<Vec<Token>>, BulkError> {
+        let mut tx = self.db.begin().await?;
+        let owner = actors::lock_caller(&mut tx, caller.user.id).await?;
+        if keyed_requests::find(&mut tx, owner.id, request).await?.is_some() {
+            let tokens = tokens::lock_listed(&mut tx, owner.id, ids).await?;
+            return Ok(Once::replayed(tokens));
+        }
         if let Some(group) = &change.patch.group {
             self.rules.groups.admit(&caller.user.group, group).map_err(TokensError::from)?;
         }
-        let mut tx = self.db.begin().await?;
-        let owner = actors::lock_caller(&mut tx, caller.user.id).await?;
         let found = tokens::lock_listed(&mut tx, owner.id, ids).await?;
         let absent = ids.iter().find(|id| found.iter().all(|token| token.id != **id));
         if let Some(id) = absent {
             return Err(BulkPlace::Id(*id).of()(TokensError::NotFound));
         }
         let (mut changed, mut entries) = (Vec::with_capacity(found.len()), Vec::with_capacity(found.len()));
-        for old in found {
+        for old in &found {
             let at = BulkPlace::Id(old.id);
             let mut token = old.clone().edited(change.patch.clone()).map_err(at.of())?;
             let mut action = Action::TokenEdited;
@@ -128,8 +135,7 @@ impl Tokens {
                 }
                 None => {}
             }
-            let token = self.update(&mut tx, token).await?;
-            let changes = token.changes_since(&old);
+            let changes = token.changes_since(old);
             if change.switch.is_none() || !changes.is_empty() {
                 entries.push(self.edit_entry(caller, &token, &change.patch, changes));
             }
@@ -138,8 +144,10 @@ impl Tokens {
             }
             changed.push(token);
         }
+        let changed = self.update_all(&mut tx, changed).await?;
         audit::insert_many(&mut tx, &entries).await?;
+        keyed_requests::record(&mut tx, owner.id, request, &[], self.clock.now()).await?;
         self.invalidator.commit(tx, owner.id).await?;
-        Ok(changed)
+        Ok(Once::now(changed))
     }
 }

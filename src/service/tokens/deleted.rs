@@ -30,14 +30,15 @@ impl Tokens {
         let mut tx = self.db.begin().await?;
         let owner = actors::lock_caller(&mut tx, caller.user.id).await?;
         let found = tokens::lock_deleted(&mut tx, owner.id, id, self.restorable_since()).await?;
-        let mut token = found.ok_or(TokensError::NotFound)?;
+        let (mut token, digest) = found.ok_or(TokensError::NotFound)?;
         let limit = owner.max_tokens.unwrap_or(self.rules.max_tokens);
         if tokens::count(&mut tx, owner.id).await? >= limit {
             return Err(TokensError::LimitReached(limit));
         }
         Arc::make_mut(&mut token.policy).version = tokens::restore(&mut tx, id, self.clock.micros()).await?;
         self.write_audit(&mut tx, caller, Action::TokenRestored, &token).await?;
-        self.invalidator.commit_restored(tx, owner.id).await?;
+        let foreign = token.key_foreign.then_some(&digest);
+        self.invalidator.commit_restored(tx, owner.id, foreign).await?;
         Ok(token)
     }
 

@@ -12,7 +12,7 @@ pub use self::bulk::{BulkChange, BulkError, BulkPlace};
 pub use self::lists::{KeySearch, Search};
 use super::actors::{self, ActorError};
 use super::invalidator::Invalidator;
-use super::keyed_requests::KeyedRequestError;
+use super::keyed_requests::{self, KeyedRequestError};
 use super::rate_limiter::{RateLimited, RateLimiter};
 use super::rng::Rng;
 use super::vault::{Unopenable, Vault};
@@ -130,25 +130,31 @@ impl Tokens {
     ///
     /// # Errors
     /// The token is not the caller's, or not `expected`; a group that the owner may not use; a quota out of range, or less
-    /// than is to be taken away; the database.
+    /// than is to be taken away; see [`KeyedRequestError`]; the database.
     pub async fn edit(
         &self,
         caller: &Caller,
         id: TokenId,
         patch: TokenPatch,
         expected: &ExpectedVersion,
-    ) -> Result<Token, TokensError> {
+        request: Option<&KeyedRequest>,
+    ) -> Result<Once<Token>, TokensError> {
+        let mut tx = self.db.begin().await?;
+        actors::lock_caller(&mut tx, caller.user.id).await?;
+        if keyed_requests::find(&mut tx, caller.user.id, request).await?.is_some() {
+            let token = tokens::find(&mut tx, caller.user.id, id).await?;
+            return Ok(Once::replayed(token.ok_or(KeyedRequestError::TokenDeleted)?));
+        }
         if let Some(group) = &patch.group {
             self.rules.groups.admit(&caller.user.group, group)?;
         }
-        let mut tx = self.db.begin().await?;
-        actors::lock_caller(&mut tx, caller.user.id).await?;
         let old = lock(&mut tx, caller.user.id, id, expected).await?;
         let token = self.update(&mut tx, old.clone().edited(patch.clone())?).await?;
         let entry = self.edit_entry(caller, &token, &patch, token.changes_since(&old));
         audit::insert(&mut tx, entry).await?;
+        keyed_requests::record(&mut tx, caller.user.id, request, &[], self.clock.now()).await?;
         self.invalidator.commit(tx, token.user_id).await?;
-        Ok(token)
+        Ok(Once::now(token))
     }
 
     /// Enables or disables one of the caller's tokens (spec §4.5b).
@@ -224,10 +230,19 @@ impl Tokens {
     }
 
     /// Writes a locked token. Returns it with its new version.
-    async fn update(&self, conn: &mut Conn, mut token: Token) -> Result<Token, StorageError> {
-        let version = tokens::update(conn, &token, self.clock.micros()).await?;
-        Arc::make_mut(&mut token.policy).version = version;
-        Ok(token)
+    async fn update(&self, conn: &mut Conn, token: Token) -> Result<Token, TokensError> {
+        self.update_all(conn, vec![token]).await?.pop().ok_or(TokensError::NotFound)
+    }
+
+    /// The same for many.
+    async fn update_all(&self, conn: &mut Conn, mut tokens: Vec<Token>) -> Result<Vec<Token>, StorageError> {
+        let versions = tokens::update(conn, &tokens, self.clock.micros()).await?;
+        for token in &mut tokens {
+            if let Some(version) = versions.get(&token.id) {
+                Arc::make_mut(&mut token.policy).version = *version;
+            }
+        }
+        Ok(tokens)
     }
 
     async fn write_audit(

@@ -2,6 +2,7 @@
 
 use super::{select_tokens, token_of};
 use crate::domain::id::{TokenId, UserId};
+use crate::domain::key::Digest;
 use crate::domain::page::{Page, PageRequest};
 use crate::domain::time::{Micros, UnixTime};
 use crate::domain::token::{DeletedToken, Token};
@@ -39,22 +40,22 @@ pub async fn list_deleted(
     Ok(page.holding(tokens.collect(), total))
 }
 
-/// Locks one of the owner's tokens that was deleted after `since`.
+/// Locks one of the owner's tokens that was deleted after `since`. Returns it with the digest of its key.
 pub async fn lock_deleted(
     conn: &mut Conn,
     owner: UserId,
     id: TokenId,
     since: UnixTime,
-) -> Result<Option<Token>, StorageError> {
+) -> Result<Option<(Token, Digest)>, StorageError> {
     let row = select_tokens!(
-        " from tokens where user_id = $1 and id = $2 and deleted_time > $3 and key_sealed <> '' for no key update",
+        ", key_digest from tokens where user_id = $1 and id = $2 and deleted_time > $3 and key_sealed <> '' for no key update",
         owner as UserId,
         id as TokenId,
         since as UnixTime
     )
     .fetch_optional(conn)
     .await?;
-    Ok(row.map(|row| token_of!(row)))
+    Ok(row.map(|row| (token_of!(row), row.key_digest)))
 }
 
 /// Makes a deleted token live again. The caller has locked its row. Returns its version.
@@ -70,13 +71,16 @@ pub async fn restore(conn: &mut Conn, id: TokenId, now: Micros) -> Result<i64, S
     Ok(version)
 }
 
-/// Erases the encrypted keys of tokens that were deleted before `then`, at most a batch. Returns how many.
+/// Erases the encrypted keys of tokens that were deleted before `then`, at most a batch. Returns how many. Locks the tokens first, as
+/// restoring does, and leaves out those that another transaction holds.
 pub async fn erase_keys(conn: &mut Conn, then: UnixTime) -> Result<u64, StorageError> {
     let done = sqlx::query!(
-        "with gone as (delete from restorable_tokens where token_id = any(array( \
-             select token_id from restorable_tokens where deleted_time <= $1 order by deleted_time limit $2 \
-             for update skip locked)) returning token_id) \
-         update tokens t set key_sealed = '' from gone where t.id = any(array[gone.token_id]) and t.deleted_time is not null",
+        "with gone as (select t.id from restorable_tokens r \
+             cross join lateral (select id from tokens where tokens.id = r.token_id for no key update skip locked offset 0) t \
+             where r.deleted_time <= $1 order by r.deleted_time limit $2), \
+           erased as (update tokens t set key_sealed = '' from gone \
+             where t.id = any(array[gone.id]) and t.deleted_time is not null) \
+         delete from restorable_tokens r using gone where r.token_id = any(array[gone.id])",
         then as UnixTime,
         BATCH_ROWS
     )

@@ -16,6 +16,7 @@ use crate::domain::id::{TokenId, UserId};
 use crate::domain::key::{Digest, KeyHint};
 use crate::domain::ledger::LockedToken;
 use crate::domain::money::Quota;
+use crate::domain::period_limits::PeriodLimits;
 use crate::domain::time::{Micros, UnixTime};
 use crate::domain::token::{NewToken, Token};
 use crate::domain::token_policy::TokenPolicy;
@@ -266,43 +267,59 @@ pub async fn insert(
     Ok(id)
 }
 
-/// Writes what an owner can change: the switch and the fields of spec §4.5a. The caller has locked the row. The version is the
+/// Writes what an owner can change: the switch and the fields of spec §4.5a. The caller has locked the rows. The version is the
 /// time `now`, or above it, so that none comes back for another policy after a failover that lost an edit. The columns
-/// that only the ledger changes (`used_quota`, `accessed_time`, `held`, counters) are not written. Returns the version.
-pub async fn update(conn: &mut Conn, token: &Token, now: Micros) -> Result<i64, StorageError> {
-    let version = sqlx::query_scalar!(
-        "update tokens set switched_off_by = $3, name = $4, name_folded = $5, note = $6, expires_at = $7, \
-         remain_quota = $8, unlimited_quota = $9, model_limits_enabled = $10, model_limits = $11, \
-         allow_ips = $12, group_name = $13, cross_group_retry = $14, day_limit = $15, week_limit = $16, \
-         month_limit = $17, requests_per_minute = $18, tokens_per_minute = $19, concurrency = $20, \
-         version = greatest(version + 1, $21), show_addresses = $22 \
-         where user_id = $1 and id = $2 and deleted_time is null returning version",
-        token.user_id as UserId,
-        token.id as TokenId,
-        token.policy.disabled_by as Option<Role>,
-        token.name.as_str(),
-        token.name.folded(),
-        token.note.as_str(),
-        Option::<UnixTime>::from(token.policy.lifetime) as Option<UnixTime>,
-        token.account.remain() as Quota,
-        token.account.budget.is_unlimited(),
-        token.policy.model_limits_enabled,
-        token.policy.model_limits.as_str(),
-        token.policy.allow_ips.as_str(),
-        token.policy.group.as_str(),
-        token.policy.cross_group_retry,
-        token.account.period_limits.day as Option<Quota>,
-        token.account.period_limits.week as Option<Quota>,
-        token.account.period_limits.month as Option<Quota>,
-        token.rate_limits.requests_per_minute,
-        token.rate_limits.tokens_per_minute,
-        token.rate_limits.concurrency,
+/// that only the ledger changes (`used_quota`, `accessed_time`, `held`, counters) are not written. Returns the versions.
+pub async fn update(conn: &mut Conn, tokens: &[Token], now: Micros) -> Result<BTreeMap<TokenId, i64>, StorageError> {
+    fn column<T>(tokens: &[Token], value: impl Fn(&Token) -> T) -> Vec<T> {
+        tokens.iter().map(value).collect()
+    }
+    let expiry = |token: &Token| Option::<UnixTime>::from(token.policy.lifetime).map(UnixTime::get);
+    let limit = |limit: fn(&PeriodLimits) -> Option<Quota>| {
+        column(tokens, |token| limit(&token.account.period_limits).map(Quota::get))
+    };
+    let rows = sqlx::query!(
+        "update tokens t set switched_off_by = v.switched_off_by, name = v.name, name_folded = v.name_folded, note = v.note, \
+           expires_at = v.expires_at, remain_quota = v.remain_quota, unlimited_quota = v.unlimited_quota, \
+           model_limits_enabled = v.model_limits_enabled, model_limits = v.model_limits, allow_ips = v.allow_ips, \
+           group_name = v.group_name, cross_group_retry = v.cross_group_retry, day_limit = v.day_limit, \
+           week_limit = v.week_limit, month_limit = v.month_limit, requests_per_minute = v.requests_per_minute, \
+           tokens_per_minute = v.tokens_per_minute, concurrency = v.concurrency, show_addresses = v.show_addresses, \
+           version = greatest(t.version + 1, $1) \
+         from (select unnest($2::bigint[]) as id, unnest($3::smallint[]) as switched_off_by, unnest($4::text[]) as name, \
+           unnest($5::text[]) as name_folded, unnest($6::text[]) as note, unnest($7::bigint[]) as expires_at, \
+           unnest($8::bigint[]) as remain_quota, unnest($9::boolean[]) as unlimited_quota, \
+           unnest($10::boolean[]) as model_limits_enabled, unnest($11::text[]) as model_limits, \
+           unnest($12::text[]) as allow_ips, unnest($13::text[]) as group_name, unnest($14::boolean[]) as cross_group_retry, \
+           unnest($15::bigint[]) as day_limit, unnest($16::bigint[]) as week_limit, unnest($17::bigint[]) as month_limit, \
+           unnest($18::bigint[]) as requests_per_minute, unnest($19::bigint[]) as tokens_per_minute, \
+           unnest($20::bigint[]) as concurrency, unnest($21::boolean[]) as show_addresses) v \
+         where t.id = any(array[v.id]) and t.deleted_time is null returning t.id, t.version",
         now.get(),
-        token.show_addresses
+        &column(tokens, |token| token.id.get()),
+        &column(tokens, |token| token.policy.disabled_by.map(Role::code)) as &[Option<i16>],
+        &column(tokens, |token| token.name.as_str().to_owned()),
+        &column(tokens, |token| token.name.folded()),
+        &column(tokens, |token| token.note.as_str().to_owned()),
+        &column(tokens, expiry) as &[Option<i64>],
+        &column(tokens, |token| token.account.remain().get()),
+        &column(tokens, |token| token.account.budget.is_unlimited()),
+        &column(tokens, |token| token.policy.model_limits_enabled),
+        &column(tokens, |token| token.policy.model_limits.as_str().to_owned()),
+        &column(tokens, |token| token.policy.allow_ips.as_str().to_owned()),
+        &column(tokens, |token| token.policy.group.as_str().to_owned()),
+        &column(tokens, |token| token.policy.cross_group_retry),
+        &limit(|limits| limits.day) as &[Option<i64>],
+        &limit(|limits| limits.week) as &[Option<i64>],
+        &limit(|limits| limits.month) as &[Option<i64>],
+        &column(tokens, |token| token.rate_limits.requests_per_minute) as &[Option<i64>],
+        &column(tokens, |token| token.rate_limits.tokens_per_minute) as &[Option<i64>],
+        &column(tokens, |token| token.rate_limits.concurrency) as &[Option<i64>],
+        &column(tokens, |token| token.show_addresses)
     )
-    .fetch_one(conn)
+    .fetch_all(conn)
     .await?;
-    Ok(version)
+    Ok(rows.into_iter().map(|row| (row.id, row.version)).collect())
 }
 
 /// Gives a token another key. The caller has locked the row, and keeps the replaced key if it is to work on.
@@ -344,9 +361,8 @@ pub async fn delete(
     let deleted = sqlx::query_scalar!(
         "with to_delete as (select id from tokens \
            where user_id = $1 and id = any($2) and deleted_time is null order by id for update), \
-         ended as (update old_keys o set expires_at = greatest(o.rotated_at, $3), waits_for_use = false from to_delete d \
-           where o.token_id = any(array[d.id]) and o.expires_at > $3), \
-         restorable as (insert into restorable_tokens (token_id, user_id, deleted_time) select id, $1, $3 from to_delete) \
+         ended_keys as (update old_keys o set expires_at = greatest(o.rotated_at, $3), waits_for_use = false, ended = true \
+           from to_delete d where o.token_id = any(array[d.id]) and not o.ended and o.expires_at > $3) \
          update tokens set deleted_time = $3, version = version + 1 from to_delete where tokens.id = to_delete.id returning tokens.id",
         owner as UserId,
         ids as &[TokenId],
@@ -360,10 +376,7 @@ pub async fn delete(
 /// Marks all live tokens of the owner as deleted.
 pub async fn delete_all_of(conn: &mut Conn, owner: UserId, now: UnixTime) -> Result<(), StorageError> {
     sqlx::query!(
-        "with deleted as ( \
-           update tokens set deleted_time = $2, version = version + 1 where user_id = $1 and deleted_time is null \
-           returning id) \
-         insert into restorable_tokens (token_id, user_id, deleted_time) select id, $1, $2 from deleted",
+        "update tokens set deleted_time = $2, version = version + 1 where user_id = $1 and deleted_time is null",
         owner as UserId,
         now as UnixTime
     )

@@ -73,7 +73,7 @@ impl Vault {
             Ok(found) => self.data_keys.write().unwrap_or_else(PoisonError::into_inner).extend(found.ciphers()),
             Err(SecretsError::Storage(error)) => return Err(error),
             Err(error) => {
-                tracing::error!(%error, "the data keys cannot be read; restart this server with the present master key")
+                tracing::error!(%error, "the data keys cannot be read; restart this server with the present master key");
             }
         }
         Ok(())

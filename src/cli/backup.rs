@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use super::Failure;
+use super::failure::Failure;
 use crate::app::{self, Database, StartError};
 use crate::config::Config;
 use crate::output::print_line;

@@ -1,8 +1,11 @@
 //! `keymeter gateway …`
 
-use clap::Subcommand;
+use clap::{Args, Subcommand};
 
-use super::{Failure, with_app};
+use super::failure::Failure;
+use super::remote::Remote;
+use super::remote::target::PlaceOptions;
+use super::with_app;
 use crate::config::Config;
 use crate::domain::audit::Actor;
 use crate::domain::gateway::GatewayCredential;
@@ -11,9 +14,22 @@ use crate::domain::text;
 use crate::output::print_line;
 use crate::service::gateways::Gateways;
 
+/// `keymeter gateway`
+#[derive(Debug, Args)]
+pub struct GatewayArgs {
+    #[command(flatten)]
+    pub place: PlaceOptions,
+    #[command(subcommand)]
+    command: GatewayCommand,
+}
+
 #[derive(Debug, Subcommand)]
-pub enum GatewayCommand {
+enum GatewayCommand {
     /// Create a gateway and print its first credential. The credential is shown only this once.
+    #[command(after_help = "Examples:
+  keymeter gateway create edge
+  keymeter gateway create edge --server https://keys.example.org --json | jq -r .credential
+  keymeter gateway create edge --local")]
     Create {
         /// A name that identifies the machine or service.
         name: String,
@@ -31,7 +47,7 @@ pub enum GatewayCommand {
 }
 
 #[derive(Debug, Subcommand)]
-pub enum CredentialCommand {
+enum CredentialCommand {
     /// Create another credential of a gateway and print it. It is shown only this once.
     Create {
         /// The gateway's id.
@@ -46,10 +62,23 @@ pub enum CredentialCommand {
     },
 }
 
-pub async fn run(config: &Config, command: GatewayCommand) -> Result<(), Failure> {
+/// Runs the command on the server that is named.
+pub fn run_remote(args: GatewayArgs) -> Result<(), Failure> {
+    let remote = Remote::connect(&args.place.remote)?;
+    match args.command {
+        GatewayCommand::Create { name } => remote.create_gateway(&name),
+        GatewayCommand::List => remote.list_gateways(),
+        GatewayCommand::Revoke { id } => remote.revoke_gateway(id),
+        GatewayCommand::Credential(CredentialCommand::Create { gateway }) => remote.create_credential(gateway),
+        GatewayCommand::Credential(CredentialCommand::Revoke { gateway, id }) => remote.revoke_credential(gateway, id),
+    }
+}
+
+/// Runs the command on the local database.
+pub async fn run(config: &Config, args: GatewayArgs) -> Result<(), Failure> {
     with_app(config, async |app| {
         let gateways = &app.state.gateways;
-        match command {
+        match args.command {
             GatewayCommand::Create { name } => create(gateways, &name).await,
             GatewayCommand::List => list(gateways).await,
             GatewayCommand::Revoke { id } => {

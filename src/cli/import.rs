@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use clap::{Args, Subcommand};
 
-use super::Failure;
+use super::failure::Failure;
 use crate::app::{self, Opened};
 use crate::config::Config;
 use crate::domain::group::Groups;

@@ -1,6 +1,6 @@
 //! `keymeter migrate`
 
-use super::Failure;
+use super::failure::Failure;
 use crate::app::{self, Database, StartError};
 use crate::config::Config;
 use crate::output::print_line;

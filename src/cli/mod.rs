@@ -1,6 +1,8 @@
 //! The command line: one file a command. `serve`, `doctor`, `openapi` and `settings` call other modules directly.
 
 mod backup;
+mod completion;
+mod failure;
 mod gateway;
 mod health;
 mod import;
@@ -8,6 +10,7 @@ mod master_key;
 mod migrate;
 mod prices;
 mod psql;
+mod remote;
 mod user;
 
 use std::ffi::OsString;
@@ -16,21 +19,23 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 use std::{env, process};
 
-use clap::{Parser, Subcommand};
+use clap::{CommandFactory, Parser, Subcommand};
 
+use self::failure::Failure;
+use self::remote::target::{RemoteOptions, ServerOptions};
+use self::remote::{audit, login, tokens, usage};
 use crate::app::{self, App, StartError};
 use crate::config::Config;
 use crate::output::{print_error, print_line};
 use crate::service::passwords::HashCost;
 use crate::service::rng::Rng;
-use crate::storage::OpenError;
 use crate::telemetry::traces::Traces;
 use crate::version::VERSION;
 use crate::{doctor, service, telemetry};
 
 /// Issues API keys and enforces what each may spend.
 #[derive(Debug, Parser)]
-#[command(name = "keymeter", version = VERSION, about)]
+#[command(name = "keymeter", version = VERSION, about, after_help = HELP)]
 struct Cli {
     /// TOML file with settings; config/default.toml documents all of them.
     #[arg(long, global = true, value_name = "FILE")]
@@ -50,12 +55,31 @@ enum Command {
     },
     /// Apply the pending database migrations, then exit.
     Migrate,
-    /// Create users and set their passwords.
-    #[command(subcommand)]
-    User(user::UserCommand),
-    /// Manage gateways and their credentials.
-    #[command(subcommand)]
-    Gateway(gateway::GatewayCommand),
+    /// Manage your tokens and their keys on a server.
+    Token(tokens::TokenArgs),
+    /// Show what was spent, on a server.
+    Usage(usage::UsageArgs),
+    /// Show who did what, on a server.
+    Audit(audit::AuditArgs),
+    /// Sign in to a server and store an access token for the other commands.
+    #[command(after_help = LOGIN_HELP)]
+    Login(login::LoginArgs),
+    /// Remove the stored access token and revoke it.
+    Logout {
+        #[command(flatten)]
+        options: ServerOptions,
+    },
+    /// Show which server commands act on, and as whom.
+    Whoami {
+        #[command(flatten)]
+        options: RemoteOptions,
+    },
+    /// Create users and set their passwords, on a server or on the local database.
+    #[command(after_help = PLACE_HELP)]
+    User(user::UserArgs),
+    /// Manage gateways and their credentials, on a server or on the local database.
+    #[command(after_help = PLACE_HELP)]
+    Gateway(gateway::GatewayArgs),
     /// Move accounts and keys here from another service.
     #[command(subcommand)]
     Import(import::ImportCommand),
@@ -89,32 +113,48 @@ enum Command {
     Health,
     /// Print every setting with its default and its meaning.
     Settings,
+    /// Print a script that completes commands in a shell.
+    #[command(after_help = completion::HELP)]
+    Completion {
+        /// The shell.
+        #[arg(value_enum)]
+        shell: completion::Shell,
+    },
+    /// Write manual pages into a directory.
+    #[command(after_help = "Example:
+  keymeter man ~/.local/share/man/man1 && man keymeter-token-create")]
+    Man {
+        /// The directory. It is created if needed.
+        directory: PathBuf,
+    },
 }
 
-/// The exit code if a person has to choose another database or to install one, so that a supervisor can tell it from a
-/// failure that passes.
-const NO_DATABASE: u8 = 2;
+/// What all of `keymeter --help` is about.
+const HELP: &str = "Without a command, `keymeter` runs the service.
 
-/// Why a command failed: one line, and the exit code.
-struct Failure {
-    message: String,
-    code: ExitCode,
-}
+Work with a server:
+  keymeter login --server https://keys.example.org
+  keymeter token create ci --usd 5 --expires 90d
+  keymeter token list
+  keymeter usage report --by token
 
-impl From<String> for Failure {
-    fn from(message: String) -> Self {
-        Self { message, code: ExitCode::FAILURE }
-    }
-}
+Environment:
+  KEYMETER_URL           the server's address
+  KEYMETER_ACCESS_TOKEN  an access token for it, instead of `keymeter login`
 
-impl From<StartError> for Failure {
-    fn from(error: StartError) -> Self {
-        let is_permanent = matches!(error, StartError::Open(OpenError::ForeignDatabase { .. }))
-            || matches!(&error, StartError::Private(error) if error.is_permanent());
-        let code = if is_permanent { ExitCode::from(NO_DATABASE) } else { ExitCode::FAILURE };
-        Self { message: error.to_string(), code }
-    }
-}
+Exit codes: 0 done, 1 failed, 2 wrong usage, 3 not signed in or not allowed, 4 not found,
+5 the present state does not allow it, 6 the server is not available or asks to wait.";
+
+const LOGIN_HELP: &str = "Examples:
+  keymeter login --server https://keys.example.org
+  keymeter login --server https://keys.example.org --username ana --password-stdin < password.txt
+  keymeter login --server https://keys.example.org --access-token-stdin < token.txt
+
+The access token is stored in $XDG_CONFIG_HOME/keymeter/login.toml (~/.config by default), readable only by you. There is
+one login; signing in again replaces it. `keymeter logout` ends it.";
+
+const PLACE_HELP: &str = "On a server if --server, KEYMETER_URL or a login names one, as an administrator. On the local database, that of the
+settings on this machine, with --local or if no server is named. Standard error says which of them it was.";
 
 /// Runs the command line of this process.
 #[must_use]
@@ -130,31 +170,8 @@ pub fn run() -> ExitCode {
 }
 
 fn execute(cli: Cli) -> Result<ExitCode, Failure> {
-    let command = match cli.command.unwrap_or(Command::Serve { demo: false }) {
-        Command::Openapi => {
-            print_line(&app::openapi_json());
-            return Ok(ExitCode::SUCCESS);
-        }
-        Command::Settings => {
-            print_line(crate::config::DEFAULTS.trim_end());
-            return Ok(ExitCode::SUCCESS);
-        }
-        Command::Prices(command) => {
-            prices::run(command)?;
-            return Ok(ExitCode::SUCCESS);
-        }
-        command @ (Command::Serve { .. }
-        | Command::Migrate
-        | Command::User(_)
-        | Command::Gateway(_)
-        | Command::Import(_)
-        | Command::MasterKey(_)
-        | Command::Backup { .. }
-        | Command::Restore { .. }
-        | Command::Psql { .. }
-        | Command::Doctor
-        | Command::Health) => command,
-    };
+    let command = cli.command.unwrap_or(Command::Serve { demo: false });
+    let Some(command) = run_without_settings(command)? else { return Ok(ExitCode::SUCCESS) };
     let mut config = Config::load(cli.config.as_deref()).map_err(|error| error.to_string())?;
     // Other commands have no spans.
     let endpoint = if matches!(command, Command::Serve { .. }) { config.log.otlp_endpoint.as_str() } else { "" };
@@ -169,8 +186,14 @@ fn execute(cli: Cli) -> Result<ExitCode, Failure> {
         match command {
             Command::Serve { demo } => app::serve(config, demo).await?,
             Command::Migrate => migrate::run(&config).await?,
-            Command::User(command) => user::run(&config, command).await?,
-            Command::Gateway(command) => gateway::run(&config, command).await?,
+            Command::User(args) => {
+                user::run(&config, args).await?;
+                print_error(LOCAL);
+            }
+            Command::Gateway(args) => {
+                gateway::run(&config, args).await?;
+                print_error(LOCAL);
+            }
             Command::Import(command) => return import::run(&config, command).await,
             Command::MasterKey(command) => master_key::run(&config, command).await?,
             Command::Backup { directory } => backup::back_up(&config, &directory).await?,
@@ -178,7 +201,8 @@ fn execute(cli: Cli) -> Result<ExitCode, Failure> {
             Command::Psql { arguments } => return psql::run(&config, arguments).await,
             Command::Doctor => return Ok(doctor::examine(&config).await),
             Command::Health => health::run(&config.server.listen).await?,
-            Command::Openapi | Command::Settings | Command::Prices(_) => {}
+            // They need no settings.
+            _ => {}
         }
         Ok(ExitCode::SUCCESS)
     });
@@ -186,6 +210,30 @@ fn execute(cli: Cli) -> Result<ExitCode, Failure> {
         traces.stop();
     }
     code
+}
+
+/// What commands say on standard error that acted on the local database.
+const LOCAL: &str = "on the local database";
+
+/// Runs a command that needs no settings of the service, or returns it.
+fn run_without_settings(command: Command) -> Result<Option<Command>, Failure> {
+    match command {
+        Command::Openapi => print_line(&app::openapi_json()),
+        Command::Settings => print_line(crate::config::DEFAULTS.trim_end()),
+        Command::Prices(command) => prices::run(command)?,
+        Command::Token(args) => tokens::run(args)?,
+        Command::Usage(args) => usage::run(args)?,
+        Command::Audit(args) => audit::run(args)?,
+        Command::Login(args) => login::login(&args)?,
+        Command::Logout { options } => login::logout(&options)?,
+        Command::Whoami { options } => login::whoami(&options)?,
+        Command::User(args) if args.place.is_remote()? => user::run_remote(args)?,
+        Command::Gateway(args) if args.place.is_remote()? => gateway::run_remote(args)?,
+        Command::Completion { shell } => completion::print(shell, Cli::command())?,
+        Command::Man { directory } => completion::write_manual(Cli::command(), &directory)?,
+        other => return Ok(Some(other)),
+    }
+    Ok(None)
 }
 
 /// The client of PostgreSQL adds `PGOPTIONS` to every session and knows no way to leave it out. Those are meant for some

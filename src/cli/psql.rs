@@ -3,7 +3,7 @@
 use std::ffi::OsString;
 use std::process::{Command, ExitCode, ExitStatus};
 
-use super::Failure;
+use super::failure::Failure;
 use crate::app::{Database, StopSignals, Use};
 use crate::config::Config;
 

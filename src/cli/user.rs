@@ -2,10 +2,14 @@
 
 use std::io::Read;
 
-use clap::{Subcommand, ValueEnum};
+use clap::{Args, Subcommand};
 use zeroize::Zeroizing;
 
-use super::{Failure, with_app};
+use super::failure::{Failure, exit};
+use super::remote::Remote;
+use super::remote::target::PlaceOptions;
+use super::remote::users::{self, RoleName};
+use super::with_app;
 use crate::app::App;
 use crate::config::Config;
 use crate::domain::audit::Actor;
@@ -17,9 +21,23 @@ use crate::output::print_line;
 use crate::service::rng::Rng;
 use crate::service::users::NewAccount;
 
+/// `keymeter user`
+#[derive(Debug, Args)]
+pub struct UserArgs {
+    #[command(flatten)]
+    pub place: PlaceOptions,
+    #[command(subcommand)]
+    command: UserCommand,
+}
+
 #[derive(Debug, Subcommand)]
-pub enum UserCommand {
+enum UserCommand {
     /// Create a user. Prints a generated password, unless one is read from standard input.
+    #[command(after_help = "Examples:
+  keymeter user create ana --token-api
+  keymeter user create ops --role admin --password-stdin < password.txt
+  keymeter user create ana --server https://keys.example.org
+  keymeter user create root2 --role root --local")]
     Create {
         /// The user's name.
         username: String,
@@ -42,21 +60,14 @@ pub enum UserCommand {
         #[arg(long)]
         password_stdin: bool,
     },
-    /// Forget wrong passwords at an account, so that its owner can sign in at once, from everywhere.
+    /// Forget wrong passwords at an account, so that its owner can sign in at once, from everywhere. Only on the local
+    /// database.
     Unlock {
         /// The user's name.
         username: String,
     },
-}
-
-#[derive(Debug, Clone, Copy, ValueEnum)]
-pub enum RoleName {
-    /// Manages its own tokens.
-    User,
-    /// Manages other users too.
-    Admin,
-    /// Manages administrators too.
-    Root,
+    #[command(flatten)]
+    OnServer(users::UserCommand),
 }
 
 impl From<RoleName> for Role {
@@ -69,8 +80,36 @@ impl From<RoleName> for Role {
     }
 }
 
-pub async fn run(config: &Config, command: UserCommand) -> Result<(), Failure> {
-    match command {
+/// Runs the command on the server that is named.
+pub fn run_remote(args: UserArgs) -> Result<(), Failure> {
+    // Wrong passwords are forgotten by whoever has the machine, because administrators may be locked out too.
+    if let UserCommand::Unlock { username } = &args.command {
+        let message = format!("a server cannot do this; run on its machine: keymeter user unlock {username} --local");
+        return Err(Failure::new(exit::USAGE, message));
+    }
+    let json = args.place.remote.json;
+    let remote = Remote::connect(&args.place.remote)?;
+    match args.command {
+        UserCommand::Create { username, role, token_api, password_stdin } => {
+            let password = Password::for_server(password_stdin, json)?;
+            remote.create_user(&username, role, token_api, password.as_str())?;
+            password.print();
+            Ok(())
+        }
+        UserCommand::Password { username, password_stdin } => {
+            let password = Password::for_server(password_stdin, json)?;
+            remote.set_password(&username, password.as_str())?;
+            password.print();
+            Ok(())
+        }
+        UserCommand::Unlock { .. } => Ok(()),
+        UserCommand::OnServer(command) => remote.run_user(command),
+    }
+}
+
+/// Runs the command on the local database.
+pub async fn run(config: &Config, args: UserArgs) -> Result<(), Failure> {
+    match args.command {
         UserCommand::Create { username, role, token_api, password_stdin } => {
             let (password, new_password) = Password::new(password_stdin)?;
             with_app(config, async |app| {
@@ -92,6 +131,10 @@ pub async fn run(config: &Config, command: UserCommand) -> Result<(), Failure> {
             .await
         }
         UserCommand::Unlock { username } => unlock(config, &username).await,
+        UserCommand::OnServer(_) => Err(Failure::new(
+            exit::USAGE,
+            "this needs a server: give --server https://keys.example.org, set KEYMETER_URL, or run `keymeter login`",
+        )),
     }
 }
 
@@ -141,6 +184,14 @@ impl Password {
         let password = if from_stdin { Self::read()? } else { Self::generate() };
         let new_password = NewPassword::parse(password.as_str()).map_err(|error| error.to_string())?;
         Ok((password, new_password))
+    }
+
+    /// The same for a server, which checks it. One document of JSON has no place for a generated password.
+    fn for_server(from_stdin: bool, json: bool) -> Result<Self, Failure> {
+        if json && !from_stdin {
+            return Err(Failure::new(exit::USAGE, "with --json, give the password: --password-stdin"));
+        }
+        Ok(if from_stdin { Self::read()? } else { Self::generate() })
     }
 
     /// Prints a generated password.

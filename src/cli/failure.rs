@@ -1,0 +1,52 @@
+//! Why a command fails, and the exit code that says so.
+
+use std::process::ExitCode;
+
+use crate::app::StartError;
+use crate::storage::OpenError;
+
+/// The exit code if a person has to choose another database or to install one, so that a supervisor can tell it from a
+/// failure that passes.
+const NO_DATABASE: u8 = 2;
+
+/// Exit codes of commands that act on a server. 1 is every other failure, and clap ends with 2 for wrong usage.
+pub mod exit {
+    /// The arguments are wrong, or something has to be set first.
+    pub const USAGE: u8 = 2;
+    /// Not signed in, or not allowed.
+    pub const NOT_ALLOWED: u8 = 3;
+    /// The object does not exist.
+    pub const NOT_FOUND: u8 = 4;
+    /// The present state does not allow it.
+    pub const CONFLICT: u8 = 5;
+    /// The server cannot be reached or cannot answer now; the same command may succeed later.
+    pub const UNAVAILABLE: u8 = 6;
+}
+
+/// Why a command failed: one line, and the exit code.
+#[derive(Debug)]
+pub struct Failure {
+    pub message: String,
+    pub code: ExitCode,
+}
+
+impl Failure {
+    pub fn new(code: u8, message: impl Into<String>) -> Self {
+        Self { message: message.into(), code: ExitCode::from(code) }
+    }
+}
+
+impl From<String> for Failure {
+    fn from(message: String) -> Self {
+        Self { message, code: ExitCode::FAILURE }
+    }
+}
+
+impl From<StartError> for Failure {
+    fn from(error: StartError) -> Self {
+        let is_permanent = matches!(error, StartError::Open(OpenError::ForeignDatabase { .. }))
+            || matches!(&error, StartError::Private(error) if error.is_permanent());
+        let code = if is_permanent { ExitCode::from(NO_DATABASE) } else { ExitCode::FAILURE };
+        Self { message: error.to_string(), code }
+    }
+}

@@ -3,7 +3,6 @@
 use clap::{Args, Subcommand};
 
 use super::failure::Failure;
-use super::remote::Remote;
 use super::remote::target::PlaceOptions;
 use super::with_app;
 use crate::config::Config;
@@ -64,7 +63,7 @@ enum CredentialCommand {
 
 /// Runs the command on the server that is named.
 pub fn run_remote(args: GatewayArgs) -> Result<(), Failure> {
-    let remote = Remote::connect(&args.place.remote)?;
+    let remote = args.place.connect()?;
     match args.command {
         GatewayCommand::Create { name } => remote.create_gateway(&name),
         GatewayCommand::List => remote.list_gateways(),

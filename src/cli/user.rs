@@ -6,8 +6,7 @@ use clap::{Args, Subcommand};
 use zeroize::Zeroizing;
 
 use super::failure::{Failure, exit};
-use super::remote::Remote;
-use super::remote::target::PlaceOptions;
+use super::remote::target::{NEEDS_SERVER, PlaceOptions};
 use super::remote::users::{self, RoleName};
 use super::with_app;
 use crate::app::App;
@@ -88,7 +87,7 @@ pub fn run_remote(args: UserArgs) -> Result<(), Failure> {
         return Err(Failure::new(exit::USAGE, message));
     }
     let json = args.place.remote.json;
-    let remote = Remote::connect(&args.place.remote)?;
+    let remote = args.place.connect()?;
     match args.command {
         UserCommand::Create { username, role, token_api, password_stdin } => {
             let password = Password::for_server(password_stdin, json)?;
@@ -131,10 +130,7 @@ pub async fn run(config: &Config, args: UserArgs) -> Result<(), Failure> {
             .await
         }
         UserCommand::Unlock { username } => unlock(config, &username).await,
-        UserCommand::OnServer(_) => Err(Failure::new(
-            exit::USAGE,
-            "this needs a server: give --server https://keys.example.org, set KEYMETER_URL, or run `keymeter login`",
-        )),
+        UserCommand::OnServer(_) => Err(Failure::new(exit::USAGE, NEEDS_SERVER)),
     }
 }
 

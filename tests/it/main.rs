@@ -28,6 +28,7 @@ mod cli;
 mod client_address;
 mod clock;
 mod clock_repair;
+mod command_line;
 mod compression;
 mod concurrency;
 mod connections;

@@ -225,7 +225,7 @@ impl Client {
         };
         let mut message = printable(&format!("{} ({code})", envelope.message));
         if code == "invalid_credential" {
-            message += &format!("; sign in again: keymeter login --server {}", self.address);
+            message += &format!("; run: keymeter login --server {}", self.address);
         }
         match exit_code(status) {
             Some(code) => Failure::new(code, message),

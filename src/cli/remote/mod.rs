@@ -19,7 +19,7 @@ use serde::de::DeserializeOwned;
 use serde_json::value::RawValue;
 
 use self::client::{Client, Credential, Data};
-use self::target::RemoteOptions;
+use self::target::{PlaceOptions, RemoteOptions};
 use super::failure::Failure;
 use crate::domain::bounds::MAX_PAGE_SIZE;
 use crate::domain::clock::{Clock, SystemClock};
@@ -101,6 +101,16 @@ impl Remote {
             print(items.iter().map(|item| client::read(item.get())).collect::<Result<_, _>>()?);
         }
         Ok(())
+    }
+}
+
+impl PlaceOptions {
+    /// Finds the server for a command that could also act on the local database.
+    pub fn connect(&self) -> Result<Remote, Failure> {
+        Remote::connect(&self.remote).map_err(|failure| {
+            let message = format!("{}; or act on the local database with --local", failure.message);
+            Failure { message, ..failure }
+        })
     }
 }
 

@@ -12,6 +12,10 @@ use crate::cli::failure::{Failure, exit};
 const URL: &str = "KEYMETER_URL";
 const ACCESS_TOKEN: &str = "KEYMETER_ACCESS_TOKEN";
 
+/// The answer to what the local database cannot do.
+pub const NEEDS_SERVER: &str =
+    "this needs a server: give --server https://keys.example.org, set KEYMETER_URL, or run `keymeter login`";
+
 /// How the server is reached.
 #[derive(Debug, Clone, Args)]
 #[command(next_help_heading = "Server options")]
@@ -52,9 +56,13 @@ impl PlaceOptions {
     /// Whether to act on a server: if one is named and `--local` is not given.
     ///
     /// # Errors
-    /// The login cannot be read.
+    /// The login cannot be read; or no server is named for an option that only a server knows.
     pub fn is_remote(&self) -> Result<bool, Failure> {
-        Ok(!self.local && is_named(&self.remote.server)?)
+        let is_remote = !self.local && is_named(&self.remote.server)?;
+        if self.remote.json && !is_remote {
+            return Err(Failure::new(exit::USAGE, NEEDS_SERVER));
+        }
+        Ok(is_remote)
     }
 }
 

@@ -1,0 +1,408 @@
+//! The command line against a server: what each command prints, where it acts, and its refusals.
+
+use std::io::{Read, Write};
+use std::net::TcpListener;
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+use std::process::{Output, Stdio};
+
+use serde_json::{Value, json};
+
+use crate::harness::client::access_token_of_root;
+use crate::harness::process::keymeter;
+use crate::harness::{Client, ROOT_PASSWORD, Server};
+
+/// A person at a machine of their own.
+struct Person {
+    home: tempfile::TempDir,
+    environment: Vec<(&'static str, String)>,
+}
+
+impl Person {
+    fn new() -> Self {
+        Self { home: tempfile::tempdir().unwrap(), environment: Vec::new() }
+    }
+
+    /// With the access token of `root` in the environment.
+    async fn root(server: &Server) -> Self {
+        let mut person = Self::new();
+        person.environment.push(("KEYMETER_URL", server.base.clone()));
+        person.environment.push(("KEYMETER_ACCESS_TOKEN", access_token_of_root(server).await));
+        person
+    }
+
+    fn run(&self, arguments: &[&str]) -> Output {
+        self.run_with_input(arguments, "")
+    }
+
+    fn run_with_input(&self, arguments: &[&str], input: &str) -> Output {
+        let home = self.home.path().to_str().unwrap();
+        let environment = self.environment.iter().map(|(name, value)| (*name, value.as_str()));
+        let settings: Vec<_> = environment.chain([("HOME", home)]).collect();
+        let mut command = keymeter(self.home.path(), &settings);
+        command.args(arguments).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        let mut process = command.spawn().unwrap();
+        // A command that does not read it may have ended.
+        let _ = process.stdin.take().unwrap().write_all(input.as_bytes());
+        process.wait_with_output().unwrap()
+    }
+
+    #[track_caller]
+    fn stdout(&self, arguments: &[&str]) -> String {
+        stdout_of(&self.run(arguments))
+    }
+
+    #[track_caller]
+    fn json(&self, arguments: &[&str]) -> Value {
+        serde_json::from_str(&self.stdout(&[arguments, &["--json"]].concat())).unwrap()
+    }
+
+    /// The exit code and the last line of standard error.
+    #[track_caller]
+    fn refusal(&self, arguments: &[&str]) -> (i32, String) {
+        refusal_of(&self.run(arguments))
+    }
+
+    fn login_file(&self) -> PathBuf {
+        self.home.path().join(".config/keymeter/login.toml")
+    }
+}
+
+#[track_caller]
+fn stdout_of(output: &Output) -> String {
+    assert!(output.status.success(), "{}", stderr_of(output));
+    String::from_utf8(output.stdout.clone()).unwrap()
+}
+
+fn stderr_of(output: &Output) -> String {
+    String::from_utf8(output.stderr.clone()).unwrap()
+}
+
+#[track_caller]
+fn refusal_of(output: &Output) -> (i32, String) {
+    let stderr = stderr_of(output);
+    assert!(output.stdout.is_empty(), "{}", String::from_utf8_lossy(&output.stdout));
+    let last = stderr.lines().last().unwrap_or_default();
+    (output.status.code().unwrap(), last.strip_prefix("keymeter: ").unwrap_or_else(|| panic!("{stderr}")).to_owned())
+}
+
+/// A server that gives each request this answer, and keeps the last request.
+fn other_server(answer: &'static str) -> (String, std::thread::JoinHandle<String>) {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = format!("http://{}", listener.local_addr().unwrap());
+    let thread = std::thread::spawn(move || {
+        let (mut connection, _) = listener.accept().unwrap();
+        let mut request = Vec::new();
+        while !request.ends_with(b"\r\n\r\n") {
+            let mut byte = [0];
+            connection.read_exact(&mut byte).unwrap();
+            request.push(byte[0]);
+        }
+        connection.write_all(answer.as_bytes()).unwrap();
+        String::from_utf8(request).unwrap()
+    });
+    (address, thread)
+}
+
+#[tokio::test]
+async fn a_login_is_stored_for_its_owner_only_and_a_logout_revokes_it() {
+    let dir = tempfile::tempdir().unwrap();
+    let server = Server::start(dir.path(), &[]).await;
+    let person = Person::new();
+    let arguments = ["login", "--server", &server.base, "--username", "root", "--password-stdin"];
+
+    let wrong = refusal_of(&person.run_with_input(&arguments, "not the password\n"));
+    assert_eq!(wrong, (3, "the username or the password is wrong (wrong_credentials)".to_owned()));
+    assert!(!person.login_file().exists());
+
+    let said = stdout_of(&person.run_with_input(&arguments, &format!("{ROOT_PASSWORD}\n")));
+    assert!(said.starts_with(&format!("signed in to {} as root until ", server.base)), "{said}");
+    let mode = |path: &Path| std::fs::metadata(path).unwrap().permissions().mode() & 0o777;
+    let file = person.login_file();
+    assert_eq!((mode(&file), mode(file.parent().unwrap())), (0o600, 0o700));
+    let stored: toml::Table = std::fs::read_to_string(&file).unwrap().parse().unwrap();
+    let access_token = stored["access_token"].as_str().unwrap().to_owned();
+    assert!(!said.contains(&access_token));
+
+    let output = person.run(&["whoami"]);
+    assert_eq!(stderr_of(&output), format!("keymeter: on {} as root (keymeter login)\n", server.base));
+    assert!(stdout_of(&output).contains("username   root\n"));
+    // The session that made the token has ended: only the one of this look is there.
+    let client = Client::signed_in(&server, "root", ROOT_PASSWORD).await;
+    assert_eq!(client.get("/api/user/sessions").await.json()["data"].as_array().unwrap().len(), 1);
+
+    // Another login replaces the first, whose token is revoked.
+    stdout_of(&person.run_with_input(&arguments, ROOT_PASSWORD));
+    let first = Client::with(&server, &access_token);
+    assert_eq!(first.get("/api/user/self").await.json()["error"], "invalid_credential");
+    let stored: toml::Table = std::fs::read_to_string(&file).unwrap().parse().unwrap();
+    let second = Client::with(&server, stored["access_token"].as_str().unwrap());
+
+    std::fs::set_permissions(&file, PermissionsExt::from_mode(0o644)).unwrap();
+    let (code, message) = person.refusal(&["whoami"]);
+    let path = file.display();
+    assert_eq!(
+        (code, message),
+        (3, format!("others on this machine can read the login {path}; run: chmod 600 {path}"))
+    );
+    std::fs::set_permissions(&file, PermissionsExt::from_mode(0o600)).unwrap();
+
+    let said = person.stdout(&["logout"]);
+    assert_eq!(said, format!("signed out of {}; its access token is revoked\n", server.base));
+    assert!(!file.exists());
+    assert_eq!(second.get("/api/user/self").await.json()["error"], "invalid_credential");
+    assert_eq!(person.stdout(&["logout"]), "there is no login; nothing was done\n");
+
+    // A token that somebody has already stays valid.
+    let token = access_token_of_root(&server).await;
+    let arguments = ["login", "--server", &server.base, "--access-token-stdin"];
+    stdout_of(&person.run_with_input(&arguments, &token));
+    assert_eq!(person.json(&["whoami"])["username"], "root");
+    assert!(person.stdout(&["logout"]).ends_with("was not made by `keymeter login`, and stays valid\n"));
+    Client::with(&server, &token).get("/api/user/self").await.ok();
+}
+
+#[tokio::test]
+async fn tokens_are_managed_from_the_command_line() {
+    let dir = tempfile::tempdir().unwrap();
+    let server = Server::start(dir.path(), &[]).await;
+    let person = Person::root(&server).await;
+
+    let created = person.run(&["token", "create", "ci", "--usd", "5", "--models", "gpt-4*", "--per-day", "100"]);
+    let key = stdout_of(&created).trim_end().to_owned();
+    assert!(key.starts_with("sk-") && key.len() == 51, "{key}");
+    let said = stderr_of(&created);
+    assert!(said.starts_with(&format!("keymeter: on {} (KEYMETER_URL)\n", server.base)), "{said}");
+    assert!(!said.contains(&key));
+    let id = person.json(&["token", "list"])[0]["id"].to_string();
+    assert_eq!(person.stdout(&["token", "key", &id]), format!("{key}\n"));
+
+    let table = person.stdout(&["token", "list", "--search", "ci"]);
+    assert!(table.lines().nth(1).unwrap().contains("2500000 ($5)") && !table.contains(&key), "{table}");
+    assert_eq!(person.json(&["token", "list", "--status", "disabled"]), json!([]));
+
+    // What is not named stays.
+    person.stdout(&["token", "update", &id, "--add-usd=-1", "--per-week", "700", "--expires", "2100-01-01"]);
+    let token = person.json(&["token", "show", &id]);
+    assert_eq!(token["remain_quota"], 2_000_000);
+    assert_eq!(token["period_limits"], json!({ "day": 100, "week": 700, "month": -1 }));
+    assert_eq!((&token["model_limits"], &token["expired_time"]), (&json!("gpt-4*"), &json!(4_102_444_800_i64)));
+    assert_eq!((&token["key"], &token["name"]), (&json!(""), &json!("ci")));
+    person.stdout(&["token", "update", &id, "--models", "all", "--expires", "never"]);
+    let token = person.json(&["token", "show", &id]);
+    assert_eq!((&token["model_limits_enabled"], &token["expired_time"]), (&json!(false), &json!(-1)));
+
+    assert_eq!(person.stdout(&["token", "disable", &id]), format!("disabled the token {id}\n"));
+    assert_eq!(person.json(&["token", "show", &id])["state"], "disabled");
+    assert_eq!(person.stdout(&["token", "enable", &id]), format!("enabled the token {id}\n"));
+
+    let (code, message) = person.refusal(&["token", "update", &id, "--add-quota=-2000001"]);
+    assert_eq!((code, message.contains("(insufficient_quota)")), (5, true), "{message}");
+    let nothing = "name what to change; `keymeter token update --help` lists the fields";
+    assert_eq!(person.refusal(&["token", "update", &id]), (2, nothing.to_owned()));
+    let (code, message) = person.refusal(&["token", "delete", &id]);
+    assert_eq!((code, message.ends_with("; use --yes")), (2, true), "{message}");
+    assert_eq!(person.stdout(&["token", "delete", &id, "--yes"]), format!("deleted the token {id}\n"));
+    let unknown = (4, "there is no such token (not_found)".to_owned());
+    for arguments in [&["show", &id][..], &["key", &id], &["disable", &id], &["delete", &id, "--yes"]] {
+        assert_eq!(person.refusal(&[&["token"], arguments].concat()), unknown);
+    }
+    assert_eq!(person.run(&["token", "create", "free"]).status.code(), Some(2));
+
+    let lines = person.json(&["audit", "list", "--action", "token.key_revealed"]);
+    assert_eq!(lines.as_array().unwrap().len(), 1);
+    assert!(person.stdout(&["audit", "list", "--everyone"]).contains("token.deleted"));
+    assert_eq!(person.json(&["usage", "report"])["total"]["requests"], 0);
+    assert_eq!(person.json(&["usage", "requests"]), json!([]));
+}
+
+#[tokio::test]
+async fn lists_read_all_pages() {
+    let dir = tempfile::tempdir().unwrap();
+    let server = Server::start(dir.path(), &[]).await;
+    let root = Client::root(&server).await;
+    for number in 0..103 {
+        root.post("/api/token/", json!({ "name": format!("k{number}"), "remain_quota": 1 })).await.ok();
+    }
+    let person = Person::root(&server).await;
+    let names = |value: &Value| value.as_array().unwrap().iter().map(|t| t["name"].clone()).collect::<Vec<_>>();
+    let all = names(&person.json(&["token", "list", "--ascending"]));
+    assert_eq!(all, (0..103).map(|number| json!(format!("k{number}"))).collect::<Vec<_>>());
+    let output = person.run(&["token", "list", "--limit", "101", "--json"]);
+    assert_eq!(names(&serde_json::from_slice(&output.stdout).unwrap()).len(), 101);
+    assert!(stderr_of(&output).ends_with("keymeter: these are 101 of 103; --limit N shows more\n"));
+}
+
+#[tokio::test]
+async fn users_and_gateways_are_those_of_the_server_that_is_named_or_of_the_local_database() {
+    let dir = tempfile::tempdir().unwrap();
+    let server = Server::start(dir.path(), &[]).await;
+    let person = Person::root(&server).await;
+    let on_server = format!("keymeter: on {} (KEYMETER_URL)\n", server.base);
+
+    let created = person.run(&["user", "create", "ana", "--token-api"]);
+    assert_eq!(stderr_of(&created), on_server);
+    let said = stdout_of(&created);
+    let (user, password) = said.split_once("\npassword: ").unwrap();
+    assert!(user.starts_with("created the user ana with the id "), "{said}");
+    Client::signed_in(&server, "ana", password.trim_end()).await;
+    let said = person.stdout(&["user", "grant", "ANA", "--usd", "2.5", "--note", "March"]);
+    assert_eq!(said, "the wallet of ana now has 1250000 ($2.5)\n");
+    person.stdout(&["user", "update", "ana", "--per-month", "77"]);
+    let ana = person.json(&["user", "show", "ana"]);
+    assert_eq!((&ana["quota"], &ana["period_limits"]["month"]), (&json!(1_250_000), &json!(77)));
+    assert_eq!(person.stdout(&["user", "disable", "ana"]), "disabled the user ana\n");
+    assert!(person.stdout(&["user", "list"]).contains("disabled"));
+    let changed = person.run_with_input(&["user", "password", "ana", "--password-stdin", "--json"], "a new password\n");
+    assert_eq!(serde_json::from_str::<Value>(&stdout_of(&changed)).unwrap()["username"], "ana");
+    assert_eq!(person.refusal(&["user", "create", "ana"]), (5, "this username is taken (username_taken)".to_owned()));
+    let unknown = "there is no user named \"bob\"; `keymeter user list` shows them";
+    assert_eq!(person.refusal(&["user", "show", "bob"]), (4, unknown.to_owned()));
+    let only_local = "a server cannot do this; run on its machine: keymeter user unlock ana --local";
+    assert_eq!(person.refusal(&["user", "unlock", "ana"]), (2, only_local.to_owned()));
+    assert_eq!(person.stdout(&["user", "delete", "ana", "--yes"]), "deleted the user ana\n");
+
+    let gateway = person.json(&["gateway", "create", "edge"]);
+    assert!(gateway["credential"].as_str().unwrap().starts_with("kmg_"));
+    let id = gateway["id"].to_string();
+    let said = person.stdout(&["gateway", "credential", "create", &id]);
+    assert!(said.contains("shown only this once: kmg_"), "{said}");
+    let table = person.stdout(&["gateway", "list"]);
+    assert!(table.lines().count() == 3 && !table.contains("kmg_"), "{table}");
+
+    // The same command with --local: another database, that of the person's own machine.
+    let local = person.run(&["gateway", "list", "--local"]);
+    assert_eq!((stdout_of(&local), stderr_of(&local)), (String::new(), "keymeter: on the local database\n".to_owned()));
+    assert_eq!(person.stdout(&["gateway", "revoke", &id]), format!("revoked the gateway {id}\n"));
+    assert_eq!(person.refusal(&["gateway", "revoke", &id]), (4, "there is no such gateway (not_found)".to_owned()));
+
+    // Without a name of a server it is the local database too.
+    let nobody = Person::new();
+    assert!(stderr_of(&nobody.run(&["user", "create", "ana"])).ends_with("keymeter: on the local database\n"));
+    let needs =
+        "this needs a server: give --server https://keys.example.org, set KEYMETER_URL, or run `keymeter login`";
+    assert_eq!(nobody.refusal(&["user", "list"]), (2, needs.to_owned()));
+    assert_eq!(nobody.refusal(&["gateway", "list", "--json"]), (2, needs.to_owned()));
+    let sentence = "there is no access token for http://127.0.0.1:1; sign in with `keymeter login --server \
+                    http://127.0.0.1:1`, or set KEYMETER_URL and KEYMETER_ACCESS_TOKEN; or act on the local database with \
+                    --local";
+    assert_eq!(nobody.refusal(&["user", "list", "--server", "http://127.0.0.1:1"]), (3, sentence.to_owned()));
+}
+
+#[tokio::test]
+async fn a_user_without_rights_gets_the_sentence_of_the_server() {
+    let dir = tempfile::tempdir().unwrap();
+    let server = Server::start(dir.path(), &[("KEYMETER_HTTP__ERRORS_AS_200", "true")]).await;
+    let root = Person::root(&server).await;
+    let create = ["user", "create", "ana", "--password-stdin"];
+    stdout_of(&root.run_with_input(&create, "a long password"));
+    // The exit code is that of the cause, also where the server answers with status 200.
+    assert_eq!(root.refusal(&["token", "show", "9"]), (4, "there is no such token (not_found)".to_owned()));
+    let person = Person::new();
+    let login = ["login", "--server", &server.base, "--username", "ana", "--password-stdin"];
+    stdout_of(&person.run_with_input(&login, "a long password"));
+    let (code, message) = person.refusal(&["token", "list"]);
+    assert_eq!((code, message.contains("(token_api_not_enabled)")), (3, true), "{message}");
+    let (code, message) = person.refusal(&["user", "list"]);
+    assert_eq!((code, message.contains("(not_an_administrator)")), (3, true), "{message}");
+}
+
+#[tokio::test]
+async fn an_access_token_that_is_not_valid_is_refused_with_what_to_do() {
+    let dir = tempfile::tempdir().unwrap();
+    let server = Server::start(dir.path(), &[]).await;
+    let mut person = Person::new();
+    person.environment = vec![("KEYMETER_URL", server.base.clone()), ("KEYMETER_ACCESS_TOKEN", "kma_wrong".into())];
+    let sentence = format!(
+        "the credential is not valid; sign in again or use a valid access token (invalid_credential); run: keymeter \
+         login --server {}",
+        server.base
+    );
+    assert_eq!(person.refusal(&["token", "list"]), (3, sentence));
+}
+
+#[test]
+fn a_server_that_is_not_named_or_cannot_be_used_is_refused() {
+    let person = Person::new();
+    let sentence = "no server is named; sign in with `keymeter login --server https://keys.example.org`, or set \
+                    KEYMETER_URL and KEYMETER_ACCESS_TOKEN";
+    assert_eq!(person.refusal(&["token", "list"]), (3, sentence.to_owned()));
+    let sentence = "which server? give its address: --server https://keys.example.org";
+    assert_eq!(person.refusal(&["login"]), (2, sentence.to_owned()));
+    let sentence = "http://keys.example.org would send your password or access token unencrypted; use https://, or \
+                    allow it with --insecure-http";
+    assert_eq!(person.refusal(&["token", "list", "--server", "http://keys.example.org"]), (2, sentence.to_owned()));
+    let sentence = "there is no access token for http://127.0.0.1:1; sign in with `keymeter login --server \
+                    http://127.0.0.1:1`, or set KEYMETER_URL and KEYMETER_ACCESS_TOKEN";
+    assert_eq!(person.refusal(&["token", "list", "--server", "http://127.0.0.1:1"]), (3, sentence.to_owned()));
+
+    let mut person = Person::new();
+    person.environment.push(("KEYMETER_ACCESS_TOKEN", "kma_x".to_owned()));
+    let (code, message) = person.refusal(&["token", "list", "--server", "http://127.0.0.1:1"]);
+    let sentence = "cannot reach http://127.0.0.1:1: Connection refused (os error 111); check the address, and that the \
+                    server runs";
+    assert_eq!((code, message), (6, sentence.to_owned()));
+}
+
+#[test]
+fn an_access_token_follows_no_redirect_and_no_login_of_another_server() {
+    let mut person = Person::new();
+    person.environment.push(("KEYMETER_ACCESS_TOKEN", "kma_x".to_owned()));
+    let moved = "HTTP/1.1 307 Moved\r\nLocation: http://127.0.0.1:9/x\r\nContent-Length: 0\r\n\r\n";
+    for arguments in [&["token", "list"][..], &["token", "enable", "7"]] {
+        let (address, thread) = other_server(moved);
+        let (code, message) = person.refusal(&[arguments, &["--server", &address]].concat());
+        let sentence = format!(
+            "{address} redirects to http://127.0.0.1:9/x; nothing was sent there. Give the server's final address with \
+             --server"
+        );
+        assert_eq!((code, message), (1, sentence));
+        assert!(thread.join().unwrap().contains("Bearer kma_x"));
+    }
+
+    let mut person = Person::new();
+    let login = "server = \"http://127.0.0.1:1\"\nusername = \"ana\"\naccess_token = \"kma_secret\"\n";
+    std::fs::create_dir_all(person.login_file().parent().unwrap()).unwrap();
+    std::fs::write(person.login_file(), login).unwrap();
+    std::fs::set_permissions(person.login_file(), PermissionsExt::from_mode(0o600)).unwrap();
+    assert_eq!(person.refusal(&["whoami"]).0, 6, "the login is used");
+    assert_eq!(person.refusal(&["whoami", "--server", "http://127.0.0.1:2"]).0, 3);
+    person.environment.push(("KEYMETER_ACCESS_TOKEN", "kma_x".to_owned()));
+    let sentence = "KEYMETER_ACCESS_TOKEN is set, but for which server? Set KEYMETER_URL too, or give --server";
+    assert_eq!(person.refusal(&["whoami"]), (2, sentence.to_owned()));
+}
+
+#[test]
+fn a_server_that_is_not_keymeter_is_told() {
+    let mut person = Person::new();
+    person.environment.push(("KEYMETER_ACCESS_TOKEN", "kma_x".to_owned()));
+    let (address, _) = other_server("HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello");
+    let sentence = format!("{address} does not answer like Keymeter (status 200); check the address");
+    assert_eq!(person.refusal(&["whoami", "--server", &address]), (1, sentence));
+    let (address, _) = other_server("HTTP/1.1 502 Bad Gateway\r\nContent-Length: 5\r\n\r\nhello");
+    let sentence = format!("{address} is unavailable (status 502); retry shortly");
+    assert_eq!(person.refusal(&["whoami", "--server", &address]), (6, sentence));
+    // What another server says cannot control the terminal.
+    let (address, _) = other_server(
+        "HTTP/1.1 400 Bad\r\nContent-Length: 61\r\n\r\n{\"success\":false,\"message\":\"a\\u001b[2Jb\",\"error\":\"bad_thing\"}",
+    );
+    assert_eq!(person.refusal(&["whoami", "--server", &address]), (1, "a [2Jb (bad_thing)".to_owned()));
+}
+
+#[test]
+fn completion_and_manual_pages_know_the_commands_and_no_option_takes_a_secret() {
+    let person = Person::new();
+    for shell in ["bash", "zsh", "fish"] {
+        let script = person.stdout(&["completion", shell]);
+        assert!(script.contains("keymeter") && script.contains("whoami") && script.contains("add-usd"), "{shell}");
+        for secret in ["--password ", "--access-token ", "--key "] {
+            assert!(!script.contains(secret), "{shell}: {secret}");
+        }
+    }
+    let pages = person.home.path().join("man/man1");
+    person.stdout(&["man", pages.to_str().unwrap()]);
+    let page = std::fs::read_to_string(pages.join("keymeter-token-create.1")).unwrap();
+    assert!(page.contains("keymeter token create ci"), "{page}");
+    let help = person.stdout(&["--help"]);
+    assert!(help.contains("Exit codes: 0 done") && help.contains("KEYMETER_ACCESS_TOKEN"));
+}

@@ -202,7 +202,17 @@ fn execute(cli: Cli) -> Result<ExitCode, Failure> {
             Command::Doctor => return Ok(doctor::examine(&config).await),
             Command::Health => health::run(&config.server.listen).await?,
             // They need no settings.
-            _ => {}
+            Command::Openapi
+            | Command::Settings
+            | Command::Prices(_)
+            | Command::Token(_)
+            | Command::Usage(_)
+            | Command::Audit(_)
+            | Command::Login(_)
+            | Command::Logout { .. }
+            | Command::Whoami { .. }
+            | Command::Completion { .. }
+            | Command::Man { .. } => {}
         }
         Ok(ExitCode::SUCCESS)
     });
@@ -231,7 +241,16 @@ fn run_without_settings(command: Command) -> Result<Option<Command>, Failure> {
         Command::Gateway(args) if args.place.is_remote()? => gateway::run_remote(args)?,
         Command::Completion { shell } => completion::print(shell, Cli::command())?,
         Command::Man { directory } => completion::write_manual(Cli::command(), &directory)?,
-        other => return Ok(Some(other)),
+        command @ (Command::Serve { .. }
+        | Command::Migrate
+        | Command::User(_)
+        | Command::Gateway(_)
+        | Command::Import(_)
+        | Command::Backup { .. }
+        | Command::Restore { .. }
+        | Command::Psql { .. }
+        | Command::Doctor
+        | Command::Health) => return Ok(Some(command)),
     }
     Ok(None)
 }

@@ -272,7 +272,7 @@ async fn users_and_gateways_are_those_of_the_server_that_is_named_or_of_the_loca
 
     // The same command with --local: another database, that of the person's own machine.
     let local = person.run(&["gateway", "list", "--local"]);
-    assert_eq!((stdout_of(&local), stderr_of(&local)), (String::new(), "keymeter: on the local database\n".to_owned()));
+    assert!(stdout_of(&local).is_empty() && stderr_of(&local).ends_with("keymeter: on the local database\n"));
     assert_eq!(person.stdout(&["gateway", "revoke", &id]), format!("revoked the gateway {id}\n"));
     assert_eq!(person.refusal(&["gateway", "revoke", &id]), (4, "there is no such gateway (not_found)".to_owned()));
 

@@ -82,7 +82,8 @@ pub fn run(args: AuditArgs) -> Result<(), Failure> {
     remote.list(path, &filters, args.limit, |lines: Vec<Line>| {
         let mut table = Table::new(&["AT", "ACTION", "BY", "SUBJECT", "NAME", "FROM"]);
         for line in lines {
-            let subject = line.subject_id.map(|id| format!("{} {id}", line.subject_kind)).unwrap_or(line.subject_kind);
+            let subject = line.subject_id.map(|id| format!(" {id}")).unwrap_or_default();
+            let subject = line.subject_kind + &subject;
             let name = line.subject_name.unwrap_or_default();
             table.row(vec![time(line.at), line.action, line.actor_name, subject, name, line.ip]);
         }

@@ -225,7 +225,7 @@ impl Client {
         };
         let mut message = printable(&format!("{} ({code})", envelope.message));
         if code == "invalid_credential" {
-            message += &format!("; run: keymeter login --server {}", self.address);
+            message = format!("{message}; run: keymeter login --server {}", self.address);
         }
         match exit_code(status) {
             Some(code) => Failure::new(code, message),
@@ -245,13 +245,15 @@ impl Client {
     }
 
     fn unreachable(&self, error: &ureq::Error, changes: bool) -> Failure {
-        let reason = match error {
-            ureq::Error::Io(error) => error.to_string(),
-            ureq::Error::HostNotFound => "no such host".to_owned(),
-            ureq::Error::Timeout(_) => "no answer in time".to_owned(),
-            other => other.to_string(),
+        let io = if let ureq::Error::Io(error) = error { Some(error) } else { None };
+        let reason = if matches!(error, ureq::Error::HostNotFound) {
+            "no such host".to_owned()
+        } else if matches!(error, ureq::Error::Timeout(_)) {
+            "no answer in time".to_owned()
+        } else {
+            io.map_or_else(|| error.to_string(), ToString::to_string)
         };
-        let refused = matches!(error, ureq::Error::Io(error) if error.kind() == std::io::ErrorKind::ConnectionRefused);
+        let refused = io.is_some_and(|error| error.kind() == std::io::ErrorKind::ConnectionRefused);
         let never_sent = refused || matches!(error, ureq::Error::HostNotFound | ureq::Error::Tls(_));
         let remedy = if changes && !never_sent {
             "the change may have been made; look before you repeat it"

@@ -22,7 +22,7 @@ impl Table {
     }
 
     pub fn row(&mut self, cells: Vec<String>) {
-        self.rows.push(cells.iter().map(|cell| printable(cell)).collect());
+        self.rows.push(cells.into_iter().map(|cell| printable(&cell)).collect());
     }
 
     pub fn print(&self) {

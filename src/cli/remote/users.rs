@@ -28,7 +28,7 @@ pub enum UserCommand {
     #[command(after_help = "Examples:
   keymeter user update ana --group research
   keymeter user update ana --token-api yes --per-month 5000000")]
-    Update(UpdateArgs),
+    Update(Box<UpdateArgs>),
     /// Add to a user's wallet, or take away from it. Needs a server.
     #[command(after_help = "Examples:
   keymeter user grant ana --usd 25 --note 'March'
@@ -171,7 +171,7 @@ impl Remote {
                 let data = self.client.get(&format!("/api/admin/users/{id}"), &[])?;
                 self.show(&data, |user: User| user.print())
             }
-            UserCommand::Update(args) => self.update_user(args),
+            UserCommand::Update(args) => self.update_user(*args),
             UserCommand::Grant(args) => self.grant(&args),
             UserCommand::Enable { username } => self.switch_user(&username, 1, "enabled"),
             UserCommand::Disable { username } => self.switch_user(&username, 2, "disabled"),

@@ -5,6 +5,7 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::client::Data;
+use super::rotation::RotateArgs;
 use super::target::RemoteOptions;
 use super::terminal::{Table, confirm, print_facts, quota, time};
 use super::token_fields::TokenFields;
@@ -44,14 +45,14 @@ enum TokenCommand {
   keymeter token create batch --unlimited --models 'gpt-4*,o3' --per-day 500000
   KEY=$(keymeter token create ci --quota 500000)
   keymeter token create ci --usd 5 --json | jq -r .id")]
-    Create(CreateArgs),
+    Create(Box<CreateArgs>),
     /// Change a token. What is not named stays as it is.
     #[command(after_help = "Examples:
   keymeter token update 7 --add-usd 2.50
   keymeter token update 7 --add-usd=-1
   keymeter token update 7 --expires never --per-month none
   keymeter token update 7 --models all --addresses 10.0.0.0/8")]
-    Update(UpdateArgs),
+    Update(Box<UpdateArgs>),
     /// Let a disabled token work again.
     Enable {
         /// The token's id.
@@ -80,6 +81,32 @@ enum TokenCommand {
         /// The token's id.
         id: i64,
     },
+    /// Replace a token's key. Standard output is the new key; the old one works for a while, from the same quota.
+    #[command(after_help = "Examples:
+  KEY=$(keymeter token rotate 7)                        the old key ends 24 hours after the first use of the new one
+  keymeter token rotate 7 --grace 7d
+  keymeter token rotate 7 --grace 0s --grace-from now   the old key ends at once")]
+    Rotate(RotateArgs),
+    /// List the keys of a token that were replaced and still work.
+    OldKeys {
+        /// The token's id.
+        id: i64,
+    },
+    /// End a replaced key before its time.
+    EndOldKey {
+        /// The token's id.
+        id: i64,
+        /// The old key's id; `keymeter token old-keys` shows it.
+        key_id: i64,
+        /// Do not ask. Needed where there is no terminal.
+        #[arg(long, short)]
+        yes: bool,
+    },
+    /// Bring a deleted token back, with its key. `keymeter token list --deleted` shows those.
+    Restore {
+        /// The token's id.
+        id: i64,
+    },
 }
 
 #[derive(Debug, Args)]
@@ -87,6 +114,9 @@ struct ListArgs {
     /// Only tokens whose name contains this text.
     #[arg(long, value_name = "TEXT")]
     search: Option<String>,
+    /// Deleted tokens that can be restored.
+    #[arg(long, conflicts_with_all = ["search", "status", "group"])]
+    deleted: bool,
     /// Only tokens with this status.
     #[arg(long, value_enum)]
     status: Option<Status>,
@@ -223,6 +253,10 @@ pub fn run(args: TokenArgs) -> Result<(), Failure> {
             let data = remote.client.post(&format!("/api/token/{id}/key"), &json!({}))?;
             remote.show(&data, |key: Key| print_line(&key.key))
         }
+        TokenCommand::Rotate(rotate) => remote.rotate(&rotate),
+        TokenCommand::OldKeys { id } => remote.list_old_keys(id),
+        TokenCommand::EndOldKey { id, key_id, yes } => remote.end_old_key(id, key_id, yes),
+        TokenCommand::Restore { id } => remote.restore_token(id),
     }
 }
 
@@ -234,6 +268,7 @@ struct Key {
 impl Remote {
     fn list_tokens(&self, args: &ListArgs) -> Result<(), Failure> {
         let filters = [
+            filter("deleted", args.deleted.then_some("1").as_ref()),
             filter("keyword", args.search.as_ref()),
             filter("status", args.status.map(Status::number).as_ref()),
             filter("group", args.group.as_ref()),

@@ -44,6 +44,11 @@ impl Expiry {
     }
 }
 
+/// Reads seconds from `90s`, `30m`, `12h`, `7d` or `2w`.
+pub fn duration_arg(text: &str) -> Result<i64, String> {
+    duration(text).ok_or_else(|| "use a number with s, m, h, d or w, such as 24h".to_owned())
+}
+
 /// Seconds of `90s`, `30m`, `12h`, `7d` or `2w`.
 fn duration(text: &str) -> Option<i64> {
     let number = text.strip_suffix(['s', 'm', 'h', 'd', 'w'])?;
@@ -107,6 +112,12 @@ mod tests {
         ] {
             assert_eq!(Expiry::parse(text).map(|expiry| expiry.timestamp(now)).ok(), timestamp, "{text}");
         }
+    }
+
+    #[test]
+    fn durations_have_a_unit() {
+        assert_eq!([duration_arg("0s"), duration_arg("24h")], [Ok(0), Ok(86_400)]);
+        assert!(duration_arg("24").is_err() && duration_arg("never").is_err());
     }
 
     #[test]

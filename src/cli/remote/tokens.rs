@@ -123,7 +123,7 @@ struct ListArgs {
     /// Only tokens of this group; `own` is the owner's group.
     #[arg(long)]
     group: Option<String>,
-    /// The order: id, name, remain_quota, used_quota, accessed_time or expired_time.
+    /// The order: id, name, `remain_quota`, `used_quota`, `accessed_time` or `expired_time`.
     #[arg(long, value_name = "FIELD")]
     sort: Option<String>,
     /// The least first.

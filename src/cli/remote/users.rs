@@ -62,7 +62,7 @@ pub struct ListArgs {
     /// Only users of this group.
     #[arg(long)]
     group: Option<String>,
-    /// The order: id, username, quota or used_quota.
+    /// The order: id, username, quota or `used_quota`.
     #[arg(long, value_name = "FIELD")]
     sort: Option<String>,
     /// The least first.

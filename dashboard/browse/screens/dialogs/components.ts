@@ -10,6 +10,7 @@ export const DIALOGS = {
     'pages/keys/actions/DisableKeysDialog.tsx': 1,
     'pages/keys/actions/KeyMenu.tsx': 1,
     'pages/keys/actions/NewKeyDialog.tsx': 1,
+    'pages/keys/actions/ReplaceKeyDialog.tsx': 1,
     'pages/keys/actions/RevealedKeyDialog.tsx': 1,
     'pages/keys/form/KeyFormDrawer.tsx': 1,
     'pages/keys/SelectionBar.tsx': 0,

@@ -1,3 +1,4 @@
+import type { Page } from '@playwright/test';
 import { ANA, BEN, open } from '../../harness/pages';
 import type { Visit } from '../../harness/test';
 import { visible } from '../../harness/visibility';
@@ -32,6 +33,7 @@ export async function walkKeyDialogs(walk: DialogWalk, visit: Visit) {
   await page.getByRole('button', { name: menu }).click();
   await choose(keys.menu.revealKey);
   await walk.dialog(page, 'pages/keys/actions/RevealedKeyDialog.tsx', keys.revealed.title(LONG_NAME));
+  await walkRotation(walk, page, LONG_NAME);
 
   await page.getByRole('checkbox', { name: keys.select.page }).check();
   const bar = page.getByRole('region', { name: keys.selection.label });
@@ -51,6 +53,29 @@ export async function walkKeyDialogs(walk: DialogWalk, visit: Visit) {
   await visible(own.getByRole('dialog', { name: keys.created.title }).getByRole('tab', { name: 'curl' }));
   const done = { button: common.secret.done };
   await walk.dialog(own, 'pages/keys/actions/NewKeyDialog.tsx', keys.created.title, done);
+}
+
+/** The dialogs that replace a key. The server is not asked, so that the demo keeps its keys. */
+async function walkRotation(walk: DialogWalk, page: Page, name: string) {
+  const { common, keys } = walk.look.texts;
+  const { choices, confirmLeaked, title } = keys.replace;
+  const oldKey = { id: 1, masked_key: `sk-Wm5W${'*'.repeat(10)}Wm5W`, rotated_at: 1, expires_at: null };
+  const newKey = `sk-${'Wm5'.repeat(16)}`;
+  const rotated = { id: 1, key: newKey, masked_key: oldKey.masked_key, old_keys: [oldKey] };
+  await answer(page, 'POST', '**/api/token/*/rotate', rotated);
+
+  const open = async () => {
+    await page.getByRole('button', { name: keys.menu.label(name) }).click();
+    await page.getByRole('menuitem', { name: keys.menu.replaceKey, exact: true }).click();
+  };
+  await open();
+  await walk.dialog(page, 'pages/keys/actions/ReplaceKeyDialog.tsx', title(name));
+  await open();
+  const dialog = page.getByRole('dialog', { name: title(name) });
+  await dialog.getByLabel(choices.leaked.label).check();
+  await dialog.getByRole('button', { name: confirmLeaked }).click();
+  const done = { button: common.secret.done };
+  await walk.dialog(page, 'pages/keys/actions/NewKeyDialog.tsx', keys.created.title, done);
 }
 
 /** The dialogs about the own account, and those of the frame around all pages. */

@@ -1,12 +1,12 @@
 import { Button, Group, Text } from '@mantine/core';
-import { IconCopy, IconEye } from '@tabler/icons-react';
+import { IconCopy, IconEye, IconRefresh } from '@tabler/icons-react';
 import type { Token } from '../../api/tokens';
 import { texts } from '../../texts';
 import type { KeyActions } from '../keys/actions/useKeyActions';
 
 const { menu } = texts.keys;
 
-/** The masked key, with actions that load the key itself. */
+/** The masked key, with actions that load or replace the key itself. */
 export function MaskedKey({ token, actions }: { token: Token; actions: KeyActions }) {
   return (
     <Group gap="xs">
@@ -28,6 +28,14 @@ export function MaskedKey({ token, actions }: { token: Token; actions: KeyAction
         onClick={() => actions.revealKey(token)}
       >
         {menu.revealKey}
+      </Button>
+      <Button
+        size="xs"
+        variant="default"
+        leftSection={<IconRefresh size={16} />}
+        onClick={() => actions.replaceKey(token)}
+      >
+        {menu.replaceKey}
       </Button>
       <Text size="sm" c="dimmed">
         {texts.key.audited}

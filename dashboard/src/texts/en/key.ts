@@ -13,7 +13,7 @@ export const key = {
   },
   accountLimit:
     'Your account has reached a limit. Requests with any of your keys are refused until it resets.',
-  audited: 'Both are recorded in your activity.',
+  audited: 'Each is recorded in your activity.',
   facts: {
     title: 'About this key',
     key: 'Key',

@@ -90,6 +90,7 @@ export const keys = {
     audited: 'Recorded in your activity',
     copyKey: 'Copy key',
     revealKey: 'Reveal key',
+    replaceKey: 'Replace key',
     enable: 'Enable',
     disable: 'Disable',
     delete: 'Delete',
@@ -102,6 +103,33 @@ export const keys = {
   created: {
     title: 'Your new key',
     hint: 'Copy it into your program. You can reveal it again later; each time is recorded in your activity.',
+  },
+  replace: {
+    title: (name: string) => `Replace the key “${name}”`,
+    explanation:
+      'You get a new key with the same quota, limits and history. You choose how long the old one still works.',
+    question: 'How long does the old key work?',
+    choices: {
+      day: {
+        label: 'A day after the new key is first used',
+        hint: 'The day begins when a program first uses the new key.',
+      },
+      week: {
+        label: 'A week after the new key is first used',
+        hint: 'For many programs, or people who change them by hand.',
+      },
+      hour: { label: 'An hour from now', hint: 'Even if the new key isn’t used by then.' },
+      leaked: {
+        label: 'The key leaked: end the old one at once',
+        hint: 'Programs that still use it are refused.',
+      },
+    },
+    confirm: 'Replace key',
+    confirmLeaked: 'Replace and end the old key',
+    hint: 'Copy it into your programs before the old key ends. You can reveal it again later; each time is recorded in your activity.',
+    hintLeaked: 'The old key has ended. Copy the new one into your programs; you can also reveal it later.',
+    othersWork: 'Keys that you replaced earlier still work. End them on the page of this key.',
+    showRefused: 'See where the old key is still tried',
   },
   delete: {
     title: (keys: number) => (keys === 1 ? 'Delete this key?' : `Delete ${count(keys)}?`),

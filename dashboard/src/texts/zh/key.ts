@@ -14,7 +14,7 @@ export const key: Texts['key'] = {
     root: '此令牌已被超级管理员禁用，只有超级管理员能启用。',
   },
   accountLimit: '你的账户已达到限额。在限额重置之前，你的所有令牌的请求都会被拒绝。',
-  audited: '这两个操作都会记入你的活动记录。',
+  audited: '每次操作都会记入你的活动记录。',
   facts: {
     title: '令牌信息',
     key: '密钥',

@@ -82,6 +82,7 @@ export const keys: Texts['keys'] = {
     audited: '会记入你的活动记录',
     copyKey: '复制密钥',
     revealKey: '查看密钥',
+    replaceKey: '更换密钥',
     enable: '启用',
     disable: '禁用',
     delete: '删除',
@@ -94,6 +95,23 @@ export const keys: Texts['keys'] = {
   created: {
     title: '你的新令牌',
     hint: '请把密钥复制到程序中。以后可以再次查看，每次都会记入你的活动记录。',
+  },
+  replace: {
+    title: (name: string) => `更换“${name}”的密钥`,
+    explanation: '你会得到一个新密钥，额度、限额和历史都不变。旧密钥还能用多久由你决定。',
+    question: '旧密钥还能用多久？',
+    choices: {
+      day: { label: '首次使用新密钥后一天', hint: '从程序首次使用新密钥时开始计算。' },
+      week: { label: '首次使用新密钥后一周', hint: '适合程序较多或需要手动修改的情况。' },
+      hour: { label: '从现在起一小时', hint: '即使到时新密钥还没有使用过。' },
+      leaked: { label: '密钥已泄露：立即停用旧密钥', hint: '仍在使用它的程序会被拒绝。' },
+    },
+    confirm: '更换密钥',
+    confirmLeaked: '更换并停用旧密钥',
+    hint: '请在旧密钥失效前把新密钥复制到程序中。以后可以再次查看，每次都会记入你的活动记录。',
+    hintLeaked: '旧密钥已停用。请把新密钥复制到程序中，以后也可以再次查看。',
+    othersWork: '之前更换下来的密钥仍然有效。可以在此令牌的页面上停用。',
+    showRefused: '查看旧密钥还在哪里被使用',
   },
   delete: {
     title: (keys: number) => (keys === 1 ? '删除此令牌？' : `删除 ${formatInteger(keys)} 个令牌？`),

@@ -7,6 +7,7 @@ import {
   IconEye,
   IconPencil,
   IconPower,
+  IconRefresh,
   IconTrash,
 } from '@tabler/icons-react';
 import { useRef } from 'react';
@@ -87,6 +88,9 @@ export function KeyMenu({ token, actions, onOwnPage }: Props) {
         </Menu.Item>
         <Menu.Item leftSection={<IconEye {...icon} />} onClick={act(() => actions.revealKey(token))}>
           {words.revealKey}
+        </Menu.Item>
+        <Menu.Item leftSection={<IconRefresh {...icon} />} onClick={act(() => actions.replaceKey(token))}>
+          {words.replaceKey}
         </Menu.Item>
         <Menu.Divider />
         <Menu.Item

@@ -7,6 +7,7 @@ import { KeyFormDrawer } from '../form/KeyFormDrawer';
 import { DeleteKeysDialog } from './DeleteKeysDialog';
 import { DisableKeysDialog } from './DisableKeysDialog';
 import { NewKeyDialog } from './NewKeyDialog';
+import { ReplaceKeyDialog } from './ReplaceKeyDialog';
 import { RevealedKeyDialog } from './RevealedKeyDialog';
 import { reportRefused, useSwitchKeys } from './useSwitchKeys';
 
@@ -20,6 +21,8 @@ export interface KeyActions {
   disableAll: (tokens: Token[]) => void;
   copyKey: (token: Token) => void;
   revealKey: (token: Token) => void;
+  /** Asks how long the old key works. */
+  replaceKey: (token: Token) => void;
 }
 
 interface Options {
@@ -38,6 +41,7 @@ export function useKeyActions(options: Options = {}): { actions: KeyActions; dia
   const duplicatedFrom = useRef<Element>(null);
   const [deleting, setDeleting] = useState<Token[]>();
   const [disabling, setDisabling] = useState<Token[]>();
+  const [replacing, setReplacing] = useState<Token>();
   const [revealed, setRevealed] = useState<{ name: string; key: string }>();
   const { setSwitch, enableAgain } = useSwitchKeys();
   const reveal = useRevealKey();
@@ -106,6 +110,7 @@ export function useKeyActions(options: Options = {}): { actions: KeyActions; dia
         }}
         onClose={() => setDisabling(undefined)}
       />
+      <ReplaceKeyDialog token={replacing} onClose={() => setReplacing(undefined)} />
       <RevealedKeyDialog revealed={revealed} onClose={() => setRevealed(undefined)} />
     </>
   );
@@ -118,6 +123,7 @@ export function useKeyActions(options: Options = {}): { actions: KeyActions; dia
       setSwitch,
       copyKey,
       revealKey,
+      replaceKey: setReplacing,
     },
     dialogs,
   };

@@ -6,6 +6,7 @@ const SOURCE = join(import.meta.dirname, '../../../src');
 /** The files with dialogs and menus by the test that opens them, and how many each has. A test compares this with the source. */
 export const DIALOGS = {
   'about keys': {
+    'pages/key/old-keys/EndOldKeyDialog.tsx': 1,
     'pages/keys/actions/DeleteKeysDialog.tsx': 1,
     'pages/keys/actions/DisableKeysDialog.tsx': 1,
     'pages/keys/actions/KeyMenu.tsx': 1,

@@ -55,14 +55,15 @@ export async function walkKeyDialogs(walk: DialogWalk, visit: Visit) {
   await walk.dialog(own, 'pages/keys/actions/NewKeyDialog.tsx', keys.created.title, done);
 }
 
-/** The dialogs that replace a key. The server is not asked, so that the demo keeps its keys. */
+/** The dialogs that replace a key and end an old one. The server is not asked, so that the demo keeps its keys. */
 async function walkRotation(walk: DialogWalk, page: Page, name: string) {
-  const { common, keys } = walk.look.texts;
+  const { common, key, keys } = walk.look.texts;
   const { choices, confirmLeaked, title } = keys.replace;
   const oldKey = { id: 1, masked_key: `sk-Wm5W${'*'.repeat(10)}Wm5W`, rotated_at: 1, expires_at: null };
   const newKey = `sk-${'Wm5'.repeat(16)}`;
   const rotated = { id: 1, key: newKey, masked_key: oldKey.masked_key, old_keys: [oldKey] };
   await answer(page, 'POST', '**/api/token/*/rotate', rotated);
+  await answer(page, 'GET', '**/api/token/*/old_keys*', [oldKey]);
 
   const open = async () => {
     await page.getByRole('button', { name: keys.menu.label(name) }).click();
@@ -76,6 +77,11 @@ async function walkRotation(walk: DialogWalk, page: Page, name: string) {
   await dialog.getByRole('button', { name: confirmLeaked }).click();
   const done = { button: common.secret.done };
   await walk.dialog(page, 'pages/keys/actions/NewKeyDialog.tsx', keys.created.title, done);
+
+  await page.getByRole('link', { name, exact: true }).click();
+  await page.getByRole('button', { name: key.oldKeys.endOne(oldKey.masked_key) }).click();
+  await walk.dialog(page, 'pages/key/old-keys/EndOldKeyDialog.tsx', key.oldKeys.endTitle);
+  await page.goBack();
 }
 
 /** The dialogs about the own account, and those of the frame around all pages. */

@@ -16,6 +16,7 @@ import { KeyFacts } from './KeyFacts';
 import { KeyNotFound } from './KeyNotFound';
 import { LockedAlert } from './LockedAlert';
 import { MaskedKey } from './MaskedKey';
+import { OldKeysSection } from './old-keys/OldKeysSection';
 import { UseSection } from './UseSection';
 import { UsageSection } from './usage/UsageSection';
 
@@ -66,6 +67,7 @@ export function KeyDetails({ id }: { id: number }) {
         <LockedAlert token={token} />
         <AccountLimitAlert />
         <KeyFacts token={token} maskedKey={<MaskedKey token={token} actions={actions} />} />
+        <OldKeysSection tokenId={token.id} />
         {/* The examples come first until the key is used. */}
         {!isUsed && <UseSection token={token} />}
         <UsageSection token={token} />

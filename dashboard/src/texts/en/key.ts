@@ -1,4 +1,6 @@
 import { limits } from '../../api/serverLimits';
+import { plural } from './plural';
+
 export const key = {
   title: 'Key',
   back: 'Keys',
@@ -14,6 +16,29 @@ export const key = {
   accountLimit:
     'Your account has reached a limit. Requests with any of your keys are refused until it resets.',
   audited: 'Each is recorded in your activity.',
+  oldKeys: {
+    title: 'Old keys',
+    hint: 'They spend the same quota as the new key until they end.',
+    noneWork: 'No old key works any more.',
+    key: 'Key',
+    replaced: 'Replaced',
+    lastUsed: 'Last used',
+    notUsed: 'Not used since',
+    status: 'Status',
+    works: (duration: string) => `Works for another ${duration}`,
+    waits: 'Waits for the first use of the new key',
+    ending: 'Ends now',
+    ended: 'Ended',
+    end: 'End now',
+    endOne: (key: string) => `End now: ${key}`,
+    endTitle: 'End this old key?',
+    endHint: 'Programs that still use it are refused at once. This can’t be undone.',
+    endDone: 'The old key has ended.',
+    showEnded: (count: number) => `Show ${plural(count, 'ended key', 'ended keys')}`,
+    hideEnded: 'Hide ended keys',
+    endedTable: 'Ended keys',
+    showRefused: 'See where ended keys are still tried',
+  },
   facts: {
     title: 'About this key',
     key: 'Key',

@@ -1,4 +1,5 @@
 import { limits } from '../../api/serverLimits';
+import { formatInteger } from '../../format/locale';
 import type { Texts } from '..';
 
 export const key: Texts['key'] = {
@@ -15,6 +16,29 @@ export const key: Texts['key'] = {
   },
   accountLimit: '你的账户已达到限额。在限额重置之前，你的所有令牌的请求都会被拒绝。',
   audited: '每次操作都会记入你的活动记录。',
+  oldKeys: {
+    title: '旧密钥',
+    hint: '在失效之前，旧密钥与新密钥消费同一份额度。',
+    noneWork: '已没有可用的旧密钥。',
+    key: '密钥',
+    replaced: '更换时间',
+    lastUsed: '上次使用',
+    notUsed: '此后未使用',
+    status: '状态',
+    works: (duration: string) => `还可使用 ${duration}`,
+    waits: '等待首次使用新密钥',
+    ending: '即将失效',
+    ended: '失效时间',
+    end: '立即停用',
+    endOne: (key: string) => `立即停用：${key}`,
+    endTitle: '停用此旧密钥？',
+    endHint: '仍在使用它的程序会立即被拒绝。此操作无法撤销。',
+    endDone: '旧密钥已停用。',
+    showEnded: (count: number) => `显示 ${formatInteger(count)} 个已失效的密钥`,
+    hideEnded: '隐藏已失效的密钥',
+    endedTable: '已失效的密钥',
+    showRefused: '查看已失效的密钥还在哪里被使用',
+  },
   facts: {
     title: '令牌信息',
     key: '密钥',

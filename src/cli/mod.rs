@@ -246,6 +246,7 @@ fn run_without_settings(command: Command) -> Result<Option<Command>, Failure> {
         | Command::User(_)
         | Command::Gateway(_)
         | Command::Import(_)
+        | Command::MasterKey(_)
         | Command::Backup { .. }
         | Command::Restore { .. }
         | Command::Psql { .. }

@@ -124,6 +124,9 @@ async fn s15_4_one_token_that_cannot_change_keeps_all_as_they_are(pool: PgPool) 
     refused(&[], json!({ "note": "x" }), (400, "invalid_ids", None)).await;
     let many: Vec<i64> = (1..=1_001).collect();
     refused(&many, json!({ "note": "x" }), (400, "invalid_ids", None)).await;
+    ana.patch("/api/token/bulk", json!({ "ids": ids, "set": {}, "period_limits": {} }))
+        .await
+        .refuses(400, "invalid_field");
     ana.patch("/api/token/bulk", json!({ "ids": ids })).await.is((400, "missing_field", "`set` is required"));
     let (notes, _) = ana.page("/api/token/", "note").await;
     assert_eq!(notes, [json!(""), json!(""), json!("")]);

@@ -149,3 +149,20 @@ async fn s15_5_deleted_tokens_are_neither_filtered_nor_searched(pool: PgPool) {
     root.get("/api/admin/tokens?deleted=1").await.is((400, "invalid_filter", own));
     assert_eq!(ana.page("/api/token/?deleted=0", "id").await.1, 0);
 }
+
+/// Servers of the version before know no list of deleted tokens.
+#[sqlx::test(migrator = "keymeter::storage::MIGRATOR")]
+async fn s15_5_what_an_older_server_deletes_is_listed_too(pool: PgPool) {
+    let app = TestApp::new(pool).await;
+    let ana = app.enabled_user("ana").await;
+    let (id, _) = ana.creates_with_key(json!({ "name": "one" })).await;
+    sqlx::query("update tokens set deleted_time = $1, version = version + 1")
+        .bind(START)
+        .execute(&app.pool)
+        .await
+        .unwrap();
+    assert_eq!(bin(&ana).await, (vec![json!(id)], 1));
+    ana.post(&restore(id), json!({})).await.ok();
+    deletes(&ana, id).await;
+    assert_eq!(bin(&ana).await, (vec![json!(id)], 1), "deleted again");
+}

@@ -168,3 +168,39 @@ async fn s15_3_another_request_is_never_answered_as_200(pool: PgPool) {
     posts(&ana, "/api/token/", "k1", json!({ "name": "one" })).await.ok();
     posts(&ana, "/api/token/", "k1", json!({ "name": "two" })).await.is(REUSED);
 }
+
+#[sqlx::test(migrator = "keymeter::storage::MIGRATOR")]
+async fn s15_3_quota_is_added_to_tokens_once(pool: PgPool) {
+    let (_app, ana, _) = app_with_wallet(pool, 1_000).await;
+    let (id, _) = ana.creates_with_key(json!({ "name": "one", "remain_quota": 100 })).await;
+    let sends = async |method: Method, path: &str, key: &'static str, body: Value| {
+        let mut request = ana.request(method, path);
+        request.headers_mut().insert("idempotency-key", HeaderValue::from_static(key));
+        *request.body_mut() = body.to_string().into();
+        ana.send(request).await
+    };
+    let edit = json!({ "id": id, "add_quota": 5 });
+    for n in 0..3 {
+        let answer = sends(Method::PUT, "/api/token/", "e1", edit.clone()).await;
+        assert_eq!((answer.ok()["remain_quota"].clone(), is_replayed(&answer)), (json!(105), n > 0));
+        assert!(answer.header("etag").is_some());
+    }
+    sends(Method::PUT, "/api/token/", "e1", json!({ "id": id, "add_quota": 6 })).await.is(REUSED);
+    let bulk = json!({ "ids": [id], "set": { "add_quota": 5 } });
+    for n in 0..3 {
+        let answer = sends(Method::PATCH, "/api/token/bulk", "b1", bulk.clone()).await;
+        assert_eq!((answer.ok()[0]["remain_quota"].clone(), is_replayed(&answer)), (json!(110), n > 0));
+    }
+    ana.delete(&format!("/api/token/{id}")).await.ok();
+    sends(Method::PUT, "/api/token/", "e1", edit).await.refuses(404, "not_found");
+}
+
+#[sqlx::test(migrator = "keymeter::storage::MIGRATOR")]
+async fn s15_3_each_reveal_is_in_the_audit_log(pool: PgPool) {
+    let (_app, ana, _) = app_with_wallet(pool, 1_000).await;
+    for _ in 0..3 {
+        posts(&ana, "/api/token/", "k1", json!({ "name": "one" })).await.ok();
+    }
+    assert_eq!(ana.get("/api/user/activity?action=token.key_revealed").await.ok()["total"], 2);
+    assert_eq!(ana.get("/api/user/activity?action=token.created").await.ok()["total"], 1);
+}

@@ -459,3 +459,55 @@ async fn s15_1_parallel_rotations_make_one_key_each_and_no_money(pool: PgPool) {
     assert_eq!([used, left, wallet_used, wallet_left], [4, 96, 4, 996]);
     assert_ledger_invariants(&app.pool).await;
 }
+
+/// Clocks are set back, after a failover for example. What was ended at once stays ended.
+#[sqlx::test(migrator = "keymeter::storage::MIGRATOR")]
+async fn s15_1_an_ended_key_stays_ended_whatever_a_clock_says(pool: PgPool) {
+    let (app, ana, gateway) = app_with_wallet(pool, 1_000).await;
+    let (id, first) = ana.creates_with_key(json!({ "name": "one", "remain_quota": 100 })).await;
+    let other = app.server_ahead(0);
+    let there = gateway.at(&other);
+    app.clock.set_ahead(600);
+    let second = new_key(&rotates(&ana, id, json!({ "grace_seconds": 0, "grace_from": "now" })).await);
+    let third = new_key(&rotates(&ana, id, json!({ "grace_seconds": 0, "grace_from": "first_use" })).await);
+    asks(&gateway, "charge", &spend(&third)).await.ok();
+    let fourth = new_key(&rotates(&ana, id, json!({})).await);
+    let old = old_keys(&ana, id).await[0]["id"].clone();
+    app.clock.set_ahead(-700);
+    ana.delete(&format!("/api/token/{id}/old_keys/{old}")).await.ok();
+    for gateway in [&gateway, &there] {
+        for key in [&first, &second, &third] {
+            refused_everywhere(gateway, &spend(key), INVALID_KEY).await;
+        }
+        asks(gateway, "charge", &spend(&fourth)).await.ok();
+    }
+    assert!(old_keys(&ana, id).await.is_empty());
+}
+
+#[sqlx::test(migrator = "keymeter::storage::MIGRATOR")]
+async fn s15_1_a_token_remembers_a_hundred_replaced_keys_and_forgets_none_that_works(pool: PgPool) {
+    let (app, ana, gateway) = app_with_wallet(pool, 1_000).await;
+    let (id, first) = ana.creates_with_key(json!({ "name": "one", "remain_quota": 100 })).await;
+    rotates(&ana, id, json!({})).await.ok();
+    for _ in 0..105 {
+        rotates(&ana, id, json!({ "grace_seconds": 0, "grace_from": "now" })).await.ok();
+    }
+    assert_eq!((ended_keys(&ana, id).await.len(), old_keys(&ana, id).await.len()), (100, 1));
+    asks(&gateway, "charge", &spend(&first)).await.ok();
+    let count: i64 = sqlx::query_scalar("select count(*) from old_keys").fetch_one(&app.pool).await.unwrap();
+    assert_eq!(count, 101);
+}
+
+#[sqlx::test(migrator = "keymeter::storage::MIGRATOR")]
+async fn s15_1_a_request_that_a_rate_refuses_begins_no_grace_period(pool: PgPool) {
+    let (_app, ana, gateway) = app_with_wallet(pool, 1_000).await;
+    let limits = json!({ "name": "one", "remain_quota": 100, "rate_limits": { "requests_per_minute": 1 } });
+    let (id, first) = ana.creates_with_key(limits).await;
+    forward_auth(&gateway, &first).await.ok();
+    let second = new_key(&rotates(&ana, id, json!({})).await);
+    forward_auth(&gateway, &second).await.refuses(429, "rate_limited");
+    // A charge of another token gives the lane time for what was not queued.
+    let (_, other) = ana.creates_with_key(json!({ "name": "two", "remain_quota": 100 })).await;
+    asks(&gateway, "charge", &spend(&other)).await.ok();
+    assert_eq!(old_keys(&ana, id).await[0]["expires_at"], Value::Null);
+}

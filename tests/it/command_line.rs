@@ -217,6 +217,45 @@ async fn tokens_are_managed_from_the_command_line() {
 }
 
 #[tokio::test]
+async fn keys_are_rotated_and_deleted_tokens_restored_from_the_command_line() {
+    let dir = tempfile::tempdir().unwrap();
+    let server = Server::start(dir.path(), &[]).await;
+    let person = Person::root(&server).await;
+    let first = person.stdout(&["token", "create", "ci", "--unlimited"]).trim_end().to_owned();
+    let id = person.json(&["token", "list"])[0]["id"].to_string();
+
+    let rotated = person.run(&["token", "rotate", &id]);
+    let second = stdout_of(&rotated).trim_end().to_owned();
+    assert!(second.starts_with("sk-") && second != first, "{second}");
+    let waits = "works until some time after the first use of the new key\n";
+    assert!(stderr_of(&rotated).ends_with(waits) && !stderr_of(&rotated).contains(&first), "{}", stderr_of(&rotated));
+    assert_eq!(person.stdout(&["token", "key", &id]), format!("{second}\n"));
+    let old = person.json(&["token", "old-keys", &id]);
+    assert_eq!((old.as_array().unwrap().len(), &old[0]["expires_at"]), (1, &Value::Null));
+    let table = person.stdout(&["token", "old-keys", &id]);
+    assert!(table.lines().nth(1).unwrap().ends_with("never"), "{table}");
+
+    let old_id = old[0]["id"].to_string();
+    let ended = person.stdout(&["token", "end-old-key", &id, &old_id, "--yes"]);
+    assert_eq!(ended, format!("ended the old key {old_id} of the token {id}\n"));
+    assert_eq!(person.json(&["token", "old-keys", &id]), json!([]));
+    let gone = (4, "this token has no such old key that still works (not_found)".to_owned());
+    assert_eq!(person.refusal(&["token", "end-old-key", &id, &old_id, "--yes"]), gone);
+
+    let leaked = person.run(&["token", "rotate", &id, "--grace", "0s", "--grace-from", "now"]);
+    assert!(!stderr_of(&leaked).contains("works until"), "{}", stderr_of(&leaked));
+    let (code, message) = person.refusal(&["token", "rotate", &id, "--grace", "31d"]);
+    assert_eq!((code, message.as_str()), (1, "`grace_seconds` must be 0 to 2592000 (invalid_grace)"));
+
+    person.stdout(&["token", "delete", &id, "--yes"]);
+    assert_eq!(person.json(&["token", "list"]), json!([]));
+    assert_eq!(person.json(&["token", "list", "--deleted"])[0]["id"].to_string(), id);
+    assert_eq!(person.stdout(&["token", "restore", &id]), format!("restored the token {id}\n"));
+    assert_eq!(person.json(&["token", "list"])[0]["id"].to_string(), id);
+    assert_eq!(person.refusal(&["token", "restore", &id]), (4, "there is no such token (not_found)".to_owned()));
+}
+
+#[tokio::test]
 async fn lists_read_all_pages() {
     let dir = tempfile::tempdir().unwrap();
     let server = Server::start(dir.path(), &[]).await;

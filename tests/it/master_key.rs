@@ -144,6 +144,14 @@ impl Before {
         let (id, key) = self.access_token.creates(json!({ "name": "new", "remain_quota": 10 })).await.unwrap();
         assert_eq!(self.session.get(&format!("/api/token/{id}")).await.ok()["key"], json!(key));
         self.gateway.post("/api/gateway/verify", json!({ "key": key })).await.ok();
+        // A rotation, and a deletion that is taken back.
+        let rotated = self.access_token.post(&format!("/api/token/{id}/rotate"), json!({})).await.ok();
+        self.access_token.delete(&format!("/api/token/{id}")).await.ok();
+        self.access_token.post(&format!("/api/token/{id}/restore"), json!({})).await.ok();
+        let read = self.session.get(&format!("/api/token/{id}")).await.ok();
+        assert_eq!(read["key"], rotated["key"]);
+        let valid = self.gateway.post("/api/gateway/verify", json!({ "key": read["key"] })).await.ok();
+        assert_eq!(valid["valid"], json!(true));
     }
 }
 
@@ -177,10 +185,12 @@ async fn the_master_key_is_changed_under_load_killed_anywhere_and_continued(pool
     let user: i64 = sqlx::query_scalar("select id from users where username = 'ana'").fetch_one(&pool).await.unwrap();
     let keys = Arc::new(add_tokens(&pool, &Vault::new(&old), user, count).await);
     sqlx::query("update users set max_tokens = 1000000").execute(&pool).await.unwrap();
-    sqlx::query("update tokens set deleted_time = 1 where id = (select max(id) - 1 from tokens)")
-        .execute(&pool)
-        .await
-        .unwrap();
+    sqlx::query(
+        "update tokens set deleted_time = extract(epoch from now()) where id = (select max(id) - 1 from tokens)",
+    )
+    .execute(&pool)
+    .await
+    .unwrap();
     let keys_of_load = Arc::new(keys[..count - 2].to_vec());
     before.assert_works().await;
 

@@ -27,14 +27,21 @@ pub struct ApiError {
     pub message: String,
     /// Seconds after which the caller may retry, for `Retry-After`.
     pub retry_after: Option<u64>,
-    /// The period limit that refused it.
-    pub exceeded: Option<PeriodExceeded>,
-    /// Which of many tokens it is about.
-    pub place: Option<BulkPlace>,
-    /// The present version of the token, for `ETag`.
-    pub version: Option<i64>,
+    /// What it is about, beyond the call.
+    pub about: Option<About>,
     /// What failed, for the line of the request in the log. Never answered.
     pub cause: Option<Arc<str>>,
+}
+
+/// What a failure is about.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum About {
+    /// The period limit that refused it.
+    Limit(PeriodExceeded),
+    /// One of many tokens.
+    Place(BulkPlace),
+    /// The present version of a token, for `ETag`.
+    Version(i64),
 }
 
 impl ApiError {
@@ -42,16 +49,7 @@ impl ApiError {
     pub fn new(code: ErrorCode, message: impl Into<String>) -> Self {
         let status = code.status();
         let retry_after = (status == StatusCode::SERVICE_UNAVAILABLE).then_some(RETRY_AFTER_UNAVAILABLE);
-        Self {
-            status,
-            code,
-            message: message.into(),
-            retry_after,
-            exceeded: None,
-            place: None,
-            version: None,
-            cause: None,
-        }
+        Self { status, code, message: message.into(), retry_after, about: None, cause: None }
     }
 
     /// The same failure with another of the statuses of its code.
@@ -61,10 +59,19 @@ impl ApiError {
         Self { status, ..self }
     }
 
+    /// The period limit that refused it.
+    #[must_use]
+    pub const fn exceeded(&self) -> Option<PeriodExceeded> {
+        match self.about {
+            Some(About::Limit(exceeded)) => Some(exceeded),
+            Some(About::Place(_) | About::Version(_)) | None => None,
+        }
+    }
+
     /// The same failure, of one of many tokens.
     #[must_use]
     pub fn at(self, place: BulkPlace) -> Self {
-        Self { place: Some(place), ..self }
+        Self { about: Some(About::Place(place)), ..self }
     }
 
     /// The same failure with its cause for the log. It must not contain a secret.

@@ -5,7 +5,7 @@ use http::{HeaderValue, StatusCode, header};
 use serde::Serialize;
 use utoipa::ToSchema;
 
-use super::api_error::ApiError;
+use super::api_error::{About, ApiError};
 use super::error_code::ErrorCode;
 use super::limits::ExceededBody;
 use crate::service::tokens::BulkPlace;
@@ -146,13 +146,13 @@ impl<'a> Failure<'a> {
     #[must_use]
     pub fn on(path: &str, failure: &'a ApiError) -> Self {
         let code = path.starts_with("/api/usage/token").then_some(false);
-        let ApiError { message, code: error, exceeded, place, .. } = failure;
-        let (index, id) = match *place {
-            Some(BulkPlace::Index(index)) => (Some(index), None),
-            Some(BulkPlace::Id(id)) => (None, Some(id.get())),
-            None => (None, None),
+        let ApiError { message, code: error, about, .. } = failure;
+        let (index, id) = match *about {
+            Some(About::Place(BulkPlace::Index(index))) => (Some(index), None),
+            Some(About::Place(BulkPlace::Id(id))) => (None, Some(id.get())),
+            Some(About::Limit(_) | About::Version(_)) | None => (None, None),
         };
-        Self { code, success: false, message, error: *error, exceeded: (*exceeded).into(), index, id }
+        Self { code, success: false, message, error: *error, exceeded: failure.exceeded().into(), index, id }
     }
 }
 

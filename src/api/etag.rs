@@ -7,7 +7,7 @@ use axum::response::{IntoResponse, Response};
 use http::request::Parts;
 use http::{HeaderValue, header};
 
-use super::api_error::ApiError;
+use super::api_error::{About, ApiError};
 use super::error_code::ErrorCode;
 use super::state::AppState;
 use crate::domain::expected_version::{ExpectedVersion, VersionChanged};
@@ -24,7 +24,8 @@ impl<R: IntoResponse> IntoResponse for Tagged<R> {
 }
 
 /// The entity tag of a version.
-#[expect(clippy::expect_used, reason = "digits and quotes")]
+#[must_use]
+#[expect(clippy::expect_used, clippy::missing_panics_doc, reason = "digits and quotes")]
 pub fn etag(version: i64) -> HeaderValue {
     HeaderValue::from_str(&format!("\"{version}\"")).expect("visible ASCII")
 }
@@ -78,7 +79,7 @@ fn parse_tags(text: &str) -> Option<Vec<&str>> {
 
 impl From<VersionChanged> for ApiError {
     fn from(changed: VersionChanged) -> Self {
-        Self { version: Some(changed.version), ..Self::new(ErrorCode::TokenChanged, changed.to_string()) }
+        Self { about: Some(About::Version(changed.version)), ..Self::new(ErrorCode::TokenChanged, changed.to_string()) }
     }
 }
 

@@ -93,12 +93,16 @@ async fn s15_1_both_keys_spend_one_balance_until_the_deadline_on_every_server(po
 
     let holds = [reserves(&servers[1], &first, 2).await, reserves(&servers[2], &first, 2).await];
     app.clock.advance(59);
-    others.iter().for_each(|other| other.clock.advance(59));
+    for other in &others {
+        other.clock.advance(59);
+    }
     for gateway in &servers {
         asks(gateway, "charge", &spend(&first)).await.ok();
     }
     app.clock.advance(1);
-    others.iter().for_each(|other| other.clock.advance(1));
+    for other in &others {
+        other.clock.advance(1);
+    }
     for gateway in &servers {
         refused_everywhere(gateway, &spend(&first), INVALID_KEY).await;
         asks(gateway, "charge", &spend(&second)).await.ok();
@@ -235,11 +239,11 @@ async fn s15_1_earlier_keys_keep_their_deadlines_and_three_may_work(pool: PgPool
     assert_eq!(old_keys(&ana, id).await.len(), 3, "nothing changed");
     asks(&gateway, "charge", &spend(&fourth)).await.ok();
     // The use of the second key begins the grace period of the first, not its own.
-    let (other, _) = (ana.creates_with_key(json!({ "name": "two", "remain_quota": 100 })).await, ());
-    let other_second = new_key(&rotates(&ana, other.0, waits.clone()).await);
-    rotates(&ana, other.0, waits.clone()).await.ok();
+    let (other, _) = ana.creates_with_key(json!({ "name": "two", "remain_quota": 100 })).await;
+    let other_second = new_key(&rotates(&ana, other, waits.clone()).await);
+    rotates(&ana, other, waits.clone()).await.ok();
     asks(&gateway, "charge", &spend(&other_second)).await.ok();
-    assert_eq!(ends(&old_keys(&ana, other.0).await), [Value::Null, json!(START + 60)]);
+    assert_eq!(ends(&old_keys(&ana, other).await), [Value::Null, json!(START + 60)]);
     assert_eq!(ends(&old_keys(&ana, id).await), [json!(START + 500), json!(START + 60), json!(START + 60)]);
     // A key that leaked goes at once, whatever works.
     let fifth = new_key(&rotates(&ana, id, json!({ "grace_seconds": 0, "grace_from": "now" })).await);
@@ -450,7 +454,9 @@ async fn s15_1_parallel_rotations_make_one_key_each_and_no_money(pool: PgPool) {
     let answers = futures_util::future::join_all((0..8).map(|_| rotates(&ana, id, grace.clone()))).await;
     let (made, refused): (Vec<_>, Vec<_>) = answers.iter().partition(|answer| answer.status == 200);
     assert_eq!((made.len(), refused.len()), (3, 5));
-    refused.iter().for_each(|answer| answer.refuses(409, "too_many_old_keys"));
+    for answer in refused {
+        answer.refuses(409, "too_many_old_keys");
+    }
     for key in made.into_iter().map(new_key).chain([first]) {
         asks(&gateway, "charge", &spend(&key)).await.ok();
     }

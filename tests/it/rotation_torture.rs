@@ -113,10 +113,10 @@ async fn l6_rotations_under_load_and_kill_9_end_each_key_at_its_deadline() {
             .await
             .unwrap();
     let rows: Vec<(String, i64)> = sqlx::query_as("select request_id, at from charges").fetch_all(&pool).await.unwrap();
-    let answered = load.answered.lock().unwrap();
+    let answered = std::mem::take(&mut *load.answered.lock().unwrap());
     assert_eq!(deadlines.len(), load.keys.read().unwrap().len() - 1);
     let (mut by_old, mut refused) = (0, 0);
-    for charge in answered.iter() {
+    for charge in &answered {
         let made: Vec<i64> = rows.iter().filter(|(id, _)| *id == charge.id).map(|(_, at)| *at).collect();
         assert_eq!(made.len(), usize::from(charge.is_made), "{} of key {}", charge.id, charge.key);
         let Some((deadline, last)) = deadlines.get(charge.key) else {

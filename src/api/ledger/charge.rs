@@ -127,8 +127,10 @@ impl From<Result<Charged, ApiError>> for OutcomeBody {
     fn from(outcome: Result<Charged, ApiError>) -> Self {
         match outcome {
             Ok(charged) => Self::Charged { success: true, charged: charged.into() },
-            Err(ApiError { message, code, exceeded, retry_after, .. }) => {
-                Self::Refused { success: false, message, error: code, exceeded: exceeded.into(), retry_after }
+            Err(error) => {
+                let exceeded = error.exceeded().into();
+                let ApiError { message, code, retry_after, .. } = error;
+                Self::Refused { success: false, message, error: code, exceeded, retry_after }
             }
         }
     }

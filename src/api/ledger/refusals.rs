@@ -7,7 +7,7 @@ use utoipa::openapi::RefOr;
 use utoipa::openapi::schema::{ObjectBuilder, Schema, Type};
 use utoipa::{PartialSchema, ToSchema};
 
-use crate::api::api_error::ApiError;
+use crate::api::api_error::{About, ApiError};
 use crate::api::error_code::ErrorCode;
 use crate::api::error_code::codes::{
     GroupNotAllowed, InvalidKey, IpNotAllowed, ModelNotAllowed, RateLimited, TokenDisabled, TokenExhausted,
@@ -94,8 +94,8 @@ impl ToSchema for ReasonBody {
 impl From<Refusal> for ApiError {
     fn from(refusal: Refusal) -> Self {
         let retry_after = refusal.retry_after().map(i64::unsigned_abs);
-        let exceeded = refusal.exceeded();
-        Self { retry_after, exceeded, ..Self::new(refusal.reason.into(), refusal.to_string()) }
+        let about = refusal.exceeded().map(About::Limit);
+        Self { retry_after, about, ..Self::new(refusal.reason.into(), refusal.to_string()) }
     }
 }
 

@@ -7,7 +7,7 @@ use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 use http::{HeaderName, HeaderValue, StatusCode, header};
 
-use crate::api::api_error::ApiError;
+use crate::api::api_error::{About, ApiError};
 use crate::api::envelope::{Failure, OpenAiFailure};
 use crate::api::error_code::ErrorCode;
 use crate::api::etag::etag;
@@ -49,7 +49,7 @@ pub async fn render_errors(State(app): State<Arc<AppState>>, request: Request, n
     if let Some(seconds) = refusal.retry_after {
         parts.headers.insert(header::RETRY_AFTER, HeaderValue::from(seconds));
     }
-    if let Some(version) = refusal.version {
+    if let Some(About::Version(version)) = refusal.about {
         parts.headers.insert(header::ETAG, etag(version));
     }
     parts.headers.insert(X_ERROR_CODE, HeaderValue::from_static(refusal.code.as_str()));

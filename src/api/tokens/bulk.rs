@@ -45,11 +45,11 @@ impl BulkCreateBody {
             let message = format!("`tokens` must have 1 to {} entries", bounds::MAX_BULK_CREATE);
             return Err(ApiError::new(ErrorCode::InvalidTokens, message));
         }
-        let read = |(index, token): (usize, &Box<RawValue>)| {
+        let read = |(index, token): (usize, &RawValue)| {
             let new = limit_names::read::<CreateBody>(token.get().as_bytes()).and_then(CreateBody::read);
             new.map_err(|error| error.at(BulkPlace::Index(index)))
         };
-        tokens.iter().enumerate().map(read).collect()
+        tokens.iter().map(AsRef::as_ref).enumerate().map(read).collect()
     }
 }
 

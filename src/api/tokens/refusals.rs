@@ -2,7 +2,7 @@
 
 use http::StatusCode;
 
-use crate::api::api_error::ApiError;
+use crate::api::api_error::{About, ApiError};
 use crate::api::error_code::ErrorCode;
 use crate::api::error_code::codes::{
     InsufficientQuota, InvalidExpiry, InvalidGroup, InvalidIfMatch, InvalidIps, InvalidModels, InvalidName,
@@ -52,7 +52,7 @@ impl From<EnableRefused> for ApiError {
 
 impl From<BulkError> for ApiError {
     fn from(BulkError { at, error }: BulkError) -> Self {
-        Self { place: at, ..error.into() }
+        Self { about: at.map(About::Place), ..error.into() }
     }
 }
 

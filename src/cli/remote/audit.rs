@@ -35,7 +35,7 @@ struct ListArgs {
     /// Only this action, such as token.created.
     #[arg(long)]
     action: Option<String>,
-    /// Only what was done to this kind of thing: token, user, access_token, gateway and others.
+    /// Only what was done to this kind of thing: `token`, `user`, `access_token`, `gateway` and others.
     #[arg(long, value_name = "KIND")]
     subject_kind: Option<String>,
     /// Only what was done to the thing with this id. Needs --subject-kind.

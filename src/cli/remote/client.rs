@@ -21,7 +21,7 @@ use crate::cli::failure::{Failure, exit};
 use crate::version::VERSION;
 
 /// A server that does not answer in this time is not waited for. It limits its own requests to less.
-const TIMEOUT: Duration = Duration::from_secs(60);
+const TIMEOUT: Duration = Duration::from_mins(1);
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// Reports and pages are smaller.

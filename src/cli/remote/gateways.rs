@@ -22,7 +22,8 @@ struct Credential {
     hint: String,
     created_time: i64,
     last_used_time: Option<i64>,
-    credential: Option<String>,
+    #[serde(rename = "credential")]
+    secret: Option<String>,
 }
 
 impl Remote {
@@ -63,7 +64,7 @@ impl Remote {
     pub fn create_credential(&self, gateway: i64) -> Result<(), Failure> {
         let data = self.client.post(&format!("/api/admin/gateways/{gateway}/credentials"), &json!({}))?;
         self.show(&data, |made: Credential| {
-            let (id, secret) = (made.id, made.credential.unwrap_or_default());
+            let (id, secret) = (made.id, made.secret.unwrap_or_default());
             print_line(&format!(
                 "created the credential {id} of the gateway {gateway}, shown only this once: {secret}"
             ));

@@ -111,7 +111,8 @@ struct Request {
     quota: i64,
     prompt_tokens: i64,
     completion_tokens: i64,
-    request_id: Option<String>,
+    #[serde(rename = "request_id")]
+    gateways_id: Option<String>,
     refusal: Option<Value>,
 }
 
@@ -196,7 +197,7 @@ fn print_requests(requests: &[Request]) {
             quota(request.quota),
             request.prompt_tokens.to_string(),
             request.completion_tokens.to_string(),
-            request.request_id.clone().unwrap_or_default(),
+            request.gateways_id.clone().unwrap_or_default(),
             reason.unwrap_or_default().to_owned(),
         ]);
     }

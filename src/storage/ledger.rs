@@ -180,7 +180,7 @@ pub struct Changes {
     /// The ids of the prices of the charges.
     pub price_ids: BTreeMap<GroupPrice, PriceId>,
     /// The newest key of each token by whose use the grace periods of older keys begin; see
-    /// [`old_keys::start_grace`](super::old_keys::start_grace). Not written by [`write`].
+    /// [`old_keys::start_grace`](super::old_keys::start_grace). Not written by [`write()`].
     pub begun_graces: Vec<(UserId, TokenId, Option<OldKeyId>)>,
 }
 
@@ -226,7 +226,7 @@ impl Changes {
         }
     }
 
-    /// Returns true if [`write`] has nothing to write.
+    /// Returns true if [`write()`] has nothing to write.
     #[must_use]
     pub const fn is_empty(&self) -> bool {
         self.wallets.is_empty()

@@ -33,6 +33,7 @@ export const PAGES: DemoPage[] = [
   { name: 'register', path: '/register' },
   { name: 'overview', as: 'ana', path: '/' },
   { name: 'keys', as: 'ana', path: '/keys' },
+  { name: 'deleted-keys', as: 'ana', path: '/keys/deleted' },
   { name: 'key', as: 'ana', path: ({ key }) => `/keys/${key}` },
   { name: 'no-such-key', as: 'ana', path: '/keys/999999' },
   { name: 'usage', as: 'ana', path: '/usage?range=30d' },

@@ -1,18 +1,30 @@
-import type { QueryClient } from '@tanstack/react-query';
+import type { QueryClient, QueryKey } from '@tanstack/react-query';
 import type { Token, TokenPage } from './tokens';
 
 /** The key of all queries about the tokens of the signed-in user. */
 export const tokensKey = ['tokens'] as const;
+
+/** The key of the queries about deleted tokens. */
+export const deletedTokensKey = [...tokensKey, 'deleted'] as const;
 
 const pageKeys = [
   [...tokensKey, 'list'],
   [...tokensKey, 'search'],
 ];
 
-function updatePages(client: QueryClient, change: (page: TokenPage) => TokenPage) {
-  for (const queryKey of pageKeys) {
+type ChangePage = (page: TokenPage) => TokenPage;
+
+function updatePages(client: QueryClient, change: ChangePage, queryKeys: readonly QueryKey[] = pageKeys) {
+  for (const queryKey of queryKeys) {
     client.setQueriesData<TokenPage>({ queryKey }, (page) => page && change(page));
   }
+}
+
+function without(ids: number[]): ChangePage {
+  return (page) => {
+    const items = page.items.filter(({ id }) => !ids.includes(id));
+    return { ...page, items, total: page.total - (page.items.length - items.length) };
+  };
 }
 
 export function cachedToken(client: QueryClient, id: number): Token | undefined {
@@ -38,9 +50,11 @@ export function removeTokens(client: QueryClient, ids: number[]) {
     client.removeQueries({ queryKey: [...tokensKey, 'one', id] });
     client.removeQueries({ queryKey: [...tokensKey, 'usage', id] });
   }
-  updatePages(client, (page) => {
-    const items = page.items.filter(({ id }) => !ids.includes(id));
-    return { ...page, items, total: page.total - (page.items.length - items.length) };
-  });
-  for (const queryKey of pageKeys) client.invalidateQueries({ queryKey });
+  updatePages(client, without(ids));
+  for (const queryKey of [...pageKeys, deletedTokensKey]) client.invalidateQueries({ queryKey });
+}
+
+/** Removes these tokens from the deleted ones. */
+export function removeDeletedTokens(client: QueryClient, ids: number[]) {
+  updatePages(client, without(ids), [deletedTokensKey]);
 }

@@ -1,5 +1,6 @@
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { api, call } from './client';
+import { sendEach } from './sendEach';
 import { roles } from './serverLimits';
 import type { User } from './session';
 import { replaceTokens, tokensKey } from './tokenCache';
@@ -38,48 +39,16 @@ interface Switching {
   on: boolean;
 }
 
-interface Refused {
-  token: Token;
-  error: Error;
-}
-
 function putStatus(id: number, on: boolean) {
   const body = { id, status: on ? ENABLED : DISABLED };
   return call(api.PUT('/api/token/', { params: { query: { status_only: '1' } }, body }));
-}
-
-/** What became of each token. */
-export interface Switched {
-  switched: Token[];
-  refused: Refused[];
-}
-
-/** How many requests are sent at the same time. */
-const PARALLEL = 6;
-
-async function switchAll({ tokens, on }: Switching): Promise<Switched> {
-  const switched: Token[] = [];
-  const refused: Refused[] = [];
-  const waiting = [...tokens];
-  async function work() {
-    for (let token = waiting.shift(); token; token = waiting.shift()) {
-      try {
-        switched.push(await putStatus(token.id, on));
-      } catch (error) {
-        refused.push({ token, error: error as Error });
-      }
-    }
-  }
-  await Promise.all(Array.from({ length: PARALLEL }, work));
-  if (switched.length === 0 && refused[0]) throw refused[0].error;
-  return { switched, refused };
 }
 
 /** Enables or disables tokens. Optimistic: tokens that the server refuses return to their old status. */
 export function useSwitchTokens() {
   const client = useQueryClient();
   return useMutation({
-    mutationFn: switchAll,
+    mutationFn: ({ tokens, on }: Switching) => sendEach(tokens, ({ id }) => putStatus(id, on)),
     onMutate: async ({ tokens, on }) => {
       await client.cancelQueries({ queryKey: tokensKey });
       replaceTokens(
@@ -87,8 +56,8 @@ export function useSwitchTokens() {
         tokens.map((token) => asked(token, on)),
       );
     },
-    onSuccess: ({ switched, refused }) =>
-      replaceTokens(client, [...switched, ...refused.map(({ token }) => answered(token))]),
+    onSuccess: ({ done, refused }) =>
+      replaceTokens(client, [...done, ...refused.map(({ token }) => answered(token))]),
     onError: (_, { tokens }) => replaceTokens(client, tokens.map(answered)),
     // Lists with another filter are loaded again when they are shown.
     onSettled: () => client.invalidateQueries({ queryKey: tokensKey, refetchType: 'none' }),

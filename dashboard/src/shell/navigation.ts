@@ -14,6 +14,7 @@ import {
   IconSettings,
   IconShieldCog,
   IconTag,
+  IconTrash,
   IconUser,
   IconUsers,
 } from '@tabler/icons-react';
@@ -41,6 +42,11 @@ export const userNavigation: NavigationEntry[] = [
   { href: '/reference', label: texts.reference.title, icon: IconApi },
 ];
 
+/** Pages that few need often. Other pages link to them, and the palette finds them. */
+export const rareUserPages: NavigationEntry[] = [
+  { href: '/keys/deleted', label: texts.deletedKeys.title, icon: IconTrash },
+];
+
 export const administratorNavigation: NavigationEntry[] = [
   { href: '/admin', exact: true, label: texts.adminHome.title, icon: IconShieldCog },
   { href: '/admin/users', label: texts.adminUsers.title, icon: IconUsers },
@@ -53,7 +59,7 @@ export const administratorNavigation: NavigationEntry[] = [
   { href: '/admin/settings', label: texts.adminSettings.title, icon: IconSettings },
 ];
 
-/** Pages of administrators that few need often. Other pages link to them, and the palette finds them. */
+/** The same for administrators. */
 export const rareAdministratorPages: NavigationEntry[] = [
   { href: '/admin/imports', label: texts.adminImports.title, icon: IconDatabaseImport },
 ];

@@ -22,6 +22,11 @@ export const publicRoutes: RouteEntry[] = [
 export const appRoutes: AppRoute[] = [
   { path: '/', needsTokenApi: true, page: lazyPage(() => import('../pages/overview/OverviewPage')) },
   { path: '/keys', needsTokenApi: true, page: lazyPage(() => import('../pages/keys/KeysPage')) },
+  {
+    path: '/keys/deleted',
+    needsTokenApi: true,
+    page: lazyPage(() => import('../pages/deleted-keys/DeletedKeysPage')),
+  },
   { path: '/keys/:id', needsTokenApi: true, page: lazyPage(() => import('../pages/key/KeyPage')) },
   { path: '/usage', needsTokenApi: true, page: lazyPage(() => import('../pages/usage/UsagePage')) },
   { path: '/requests', needsTokenApi: true, page: lazyPage(() => import('../pages/requests/RequestsPage')) },

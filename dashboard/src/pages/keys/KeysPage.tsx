@@ -1,7 +1,7 @@
 import { Box, Button, Paper } from '@mantine/core';
-import { IconPlus } from '@tabler/icons-react';
+import { IconPlus, IconTrash } from '@tabler/icons-react';
 import { type Ref, useEffect, useRef, useState } from 'react';
-import { useSearchParams } from 'wouter';
+import { Link, useSearchParams } from 'wouter';
 import type { Token } from '../../api/tokens';
 import { DataTable } from '../../shared/DataTable';
 import { FailureState } from '../../shared/FailureState';
@@ -62,7 +62,19 @@ export default function KeysPage() {
       <PageHeader
         title={words.title}
         description={words.description}
-        actions={<CreateButton ref={createButtonRef} onClick={() => setCreating(true)} />}
+        actions={
+          <>
+            <Button
+              component={Link}
+              href="/keys/deleted"
+              variant="default"
+              leftSection={<IconTrash size={18} stroke={1.6} />}
+            >
+              {texts.deletedKeys.title}
+            </Button>
+            <CreateButton ref={createButtonRef} onClick={() => setCreating(true)} />
+          </>
+        }
       />
       {keys.error ? (
         <Paper>

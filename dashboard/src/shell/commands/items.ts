@@ -4,7 +4,12 @@ import type { OwnedToken } from '../../api/adminTokens';
 import { isAdministrator, type User } from '../../api/session';
 import type { Token } from '../../api/tokens';
 import { texts } from '../../texts';
-import { administratorNavigation, rareAdministratorPages, userNavigation } from '../navigation';
+import {
+  administratorNavigation,
+  rareAdministratorPages,
+  rareUserPages,
+  userNavigation,
+} from '../navigation';
 
 const words = texts.commands;
 
@@ -26,9 +31,10 @@ export interface Group {
 
 /** The pages and actions of this user, by their names. */
 export function pagesAndActions(user: Pick<User, 'role' | 'token_api_enabled'>, query: string): Group[] {
+  const own = [...userNavigation, ...rareUserPages];
   const entries = isAdministrator(user)
-    ? [...userNavigation, ...administratorNavigation, ...rareAdministratorPages]
-    : userNavigation;
+    ? [...own, ...administratorNavigation, ...rareAdministratorPages]
+    : own;
   const pages = entries.map(
     ({ href, label, icon }): Item => ({ id: href, label, icon, target: { path: href } }),
   );

@@ -12,6 +12,7 @@ import { adminUser } from './adminUser';
 import { adminUsers } from './adminUsers';
 import { commands } from './commands';
 import { common } from './common';
+import { deletedKeys } from './deletedKeys';
 import { enablement } from './enablement';
 import { errors } from './errors';
 import { key } from './key';
@@ -36,6 +37,7 @@ export const en = {
   onboarding,
   overview,
   keys,
+  deletedKeys,
   key,
   limits,
   snippets,

@@ -134,8 +134,10 @@ export const keys = {
   delete: {
     title: (keys: number) => (keys === 1 ? 'Delete this key?' : `Delete ${count(keys)}?`),
     more: (keys: string) => `and ${keys} more`,
-    warning: 'Programs that use these keys stop working immediately. This can’t be undone.',
-    warningOne: 'Programs that use this key stop working immediately. This can’t be undone.',
+    warning:
+      'Programs that use these keys stop working immediately. You can restore the keys for a while, from “Deleted keys”.',
+    warningOne:
+      'Programs that use this key stop working immediately. You can restore it for a while, from “Deleted keys”.',
     confirm: (keys: number) => (keys === 1 ? 'Delete key' : `Delete ${count(keys)}`),
     done: (keys: number) => `Deleted ${count(keys)}.`,
   },

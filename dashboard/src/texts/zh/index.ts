@@ -31,6 +31,7 @@ import { adminUser } from './adminUser';
 import { adminUsers } from './adminUsers';
 import { commands } from './commands';
 import { common } from './common';
+import { deletedKeys } from './deletedKeys';
 import { enablement } from './enablement';
 import { errors } from './errors';
 import { key } from './key';
@@ -56,6 +57,7 @@ export const zh: Texts = typeset({
   onboarding,
   overview,
   keys,
+  deletedKeys,
   key,
   limits,
   snippets,

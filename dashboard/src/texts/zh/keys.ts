@@ -116,8 +116,8 @@ export const keys: Texts['keys'] = {
   delete: {
     title: (keys: number) => (keys === 1 ? '删除此令牌？' : `删除 ${formatInteger(keys)} 个令牌？`),
     more: (keys: string) => `以及另外 ${keys} 个`,
-    warning: '使用这些令牌的程序会立即停止工作。此操作无法撤销。',
-    warningOne: '使用此令牌的程序会立即停止工作。此操作无法撤销。',
+    warning: '使用这些令牌的程序会立即停止工作。一段时间内可以在“已删除的令牌”中恢复。',
+    warningOne: '使用此令牌的程序会立即停止工作。一段时间内可以在“已删除的令牌”中恢复。',
     confirm: (keys: number) => (keys === 1 ? '删除令牌' : `删除 ${formatInteger(keys)} 个令牌`),
     done: (keys: number) => `已删除 ${formatInteger(keys)} 个令牌。`,
   },

@@ -6,6 +6,7 @@ import { ConfirmDialog } from '../../../shared/ConfirmDialog';
 import { useLastDefined } from '../../../shared/useLastDefined';
 import { texts } from '../../../texts';
 import { KeyNames } from './KeyNames';
+import { useRestoreKeys } from './useRestoreKeys';
 
 interface Props {
   /** The dialog is open while this is defined. */
@@ -19,6 +20,7 @@ const words = texts.keys.delete;
 
 export function DeleteKeysDialog({ tokens, onDeleted, focusAfterDelete, onClose }: Props) {
   const shown = useLastDefined(tokens) ?? [];
+  const { restoreAgain } = useRestoreKeys();
   return (
     <ConfirmDialog
       opened={tokens !== undefined}
@@ -27,6 +29,7 @@ export function DeleteKeysDialog({ tokens, onDeleted, focusAfterDelete, onClose 
       mutation={useDeleteTokens()}
       variables={shown}
       successMessage={words.done}
+      onUndo={() => restoreAgain(shown)}
       onSuccess={() => onDeleted?.(shown)}
       focusAfterSuccess={focusAfterDelete}
       onClose={onClose}

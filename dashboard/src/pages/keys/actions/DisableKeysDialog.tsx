@@ -1,5 +1,6 @@
 import { Text } from '@mantine/core';
-import { type Switched, useSwitchTokens } from '../../../api/tokenSwitch';
+import type { Outcome } from '../../../api/sendEach';
+import { useSwitchTokens } from '../../../api/tokenSwitch';
 import type { Token } from '../../../api/tokens';
 import { ConfirmDialog } from '../../../shared/ConfirmDialog';
 import { useLastDefined } from '../../../shared/useLastDefined';
@@ -9,7 +10,7 @@ import { KeyNames } from './KeyNames';
 interface Props {
   /** The dialog is open while this is defined. */
   tokens: Token[] | undefined;
-  onDisabled: (result: Switched) => void;
+  onDisabled: (result: Outcome) => void;
   onUndo: (tokens: Token[]) => void;
   onClose: () => void;
 }
@@ -26,8 +27,8 @@ export function DisableKeysDialog({ tokens, onDisabled, onUndo, onClose }: Props
       actionLabel={words.confirm(shown.length)}
       mutation={useSwitchTokens()}
       variables={{ tokens: shown, on: false }}
-      successMessage={({ switched }) => words.done(switched.length)}
-      onUndo={({ switched }) => onUndo(switched)}
+      successMessage={({ done }) => words.done(done.length)}
+      onUndo={({ done }) => onUndo(done)}
       onSuccess={onDisabled}
       onClose={onClose}
     >

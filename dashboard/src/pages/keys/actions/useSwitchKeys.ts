@@ -1,4 +1,5 @@
-import { type Switched, useSwitchTokens } from '../../../api/tokenSwitch';
+import type { Outcome } from '../../../api/sendEach';
+import { useSwitchTokens } from '../../../api/tokenSwitch';
 import type { Token } from '../../../api/tokens';
 import { failureText } from '../../../format/failure';
 import { formatInteger } from '../../../format/locale';
@@ -16,7 +17,7 @@ export function useSwitchKeys() {
   async function switchAll(tokens: Token[], on: boolean, report: (switched: Token[]) => void) {
     try {
       const result = await switchTokens.mutateAsync({ tokens, on });
-      report(result.switched);
+      report(result.done);
       reportRefused(result);
     } catch (error) {
       notifyFailure(error as Error);
@@ -40,10 +41,10 @@ export function useSwitchKeys() {
   return { setSwitch, enableAgain };
 }
 
-/** Says how many keys the server did not change. */
-export function reportRefused({ switched, refused }: Switched) {
+/** Says how many keys the server refused. */
+export function reportRefused({ done, refused }: Outcome, sentence = words.someRefused) {
   const [first] = refused;
   if (!first) return;
-  const all = switched.length + refused.length;
-  notifyFailure(new Error(words.someRefused(formatInteger(refused.length), all, failureText(first.error))));
+  const all = done.length + refused.length;
+  notifyFailure(new Error(sentence(formatInteger(refused.length), all, failureText(first.error))));
 }

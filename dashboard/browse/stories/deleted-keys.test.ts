@@ -1,0 +1,83 @@
+import { violations } from '../harness/accessibility';
+import { createUser, done, newKey, signedIn } from '../harness/accounts';
+import { eventually } from '../harness/eventually';
+import { asGateway } from '../harness/gateway';
+import { horizontalOverflow } from '../harness/scrolling';
+import { expect, test } from '../harness/test';
+import { hidden, visible } from '../harness/visibility';
+
+const UNITS = 500_000;
+
+/** The narrowest screen, and one as high as a small phone. */
+const SMALL = { width: 320, height: 568 };
+
+test('keys that were just deleted come back with one click', async ({ visit, root, site }) => {
+  const ada = await createUser(root, 'ada');
+  const api = await signedIn(site, ada);
+  const { id, key } = await newKey(api, 'Website');
+  await newKey(api, 'Translation');
+  await newKey(api, 'Notebook');
+  const gateway = await asGateway(site, root);
+  const charge = () => gateway.POST('/api/gateway/charge', { body: { key, quota: UNITS } });
+  const page = await visit({ as: ada, path: '/keys' });
+  const link = (name: string) => page.getByRole('link', { name });
+
+  await page.getByRole('checkbox', { name: 'Select Website' }).check();
+  await page.getByRole('checkbox', { name: 'Select Translation' }).check();
+  await page.getByRole('region', { name: 'Selected keys' }).getByRole('button', { name: 'Delete' }).click();
+  await page.getByRole('dialog').getByRole('button', { name: 'Delete 2 keys' }).click();
+  await visible(page.getByText('Deleted 2 keys.'));
+  await hidden(link('Website'), link('Translation'));
+  expect((await charge()).response.status).toBe(401);
+  await page.getByRole('button', { name: 'Undo' }).click();
+  await visible(page.getByText('Restored 2 keys.'), link('Website'), link('Translation'), link('Notebook'));
+  await done(charge());
+
+  await page.goto(`/keys/${id}`);
+  await page.getByRole('button', { name: 'Actions for Website' }).click();
+  await page.getByRole('menuitem', { name: 'Delete' }).click();
+  await page.getByRole('dialog').getByRole('button', { name: 'Delete key' }).click();
+  await visible(page.getByRole('heading', { name: 'Keys', exact: true }), link('Notebook'));
+  await hidden(link('Website'));
+  await page.getByRole('button', { name: 'Undo' }).click();
+  await visible(page.getByText('Restored 1 key.'), link('Website'));
+});
+
+test('a key that was deleted earlier is found among the deleted keys and restored', async ({
+  visit,
+  root,
+  site,
+}) => {
+  const eva = await createUser(root, 'eva', { max_tokens: 1 });
+  const api = await signedIn(site, eva);
+  const page = await visit({ as: eva, path: '/keys', expected: [/^409 POST \/api\/token\/\d+\/restore$/] });
+  await page.getByRole('link', { name: 'Deleted keys' }).click();
+  await visible(page.getByText('No deleted keys'));
+  expect(await violations(page.locator('main'))).toEqual([]);
+
+  const { id, key } = await newKey(api, 'Crawler');
+  const path = { id };
+  await done(api.DELETE('/api/token/{id}', { params: { path } }));
+  const other = await newKey(api, 'Website');
+  await page.reload();
+  const row = page.getByRole('table', { name: 'Deleted keys' }).getByRole('row', { name: 'Crawler' });
+  await visible(row.getByText(/^sk-.*\*/), row.getByText('just now'), row.getByText(/^in (30|29) d/));
+  expect(await violations(page.locator('main'))).toEqual([]);
+
+  await row.getByRole('button', { name: 'Restore Crawler' }).click();
+  await visible(page.getByText(/^You have reached your limit of keys\./), row);
+  await done(api.DELETE('/api/token/{id}', { params: { path: { id: other.id } } }));
+  await row.getByRole('button', { name: 'Restore Crawler' }).click();
+  const restored = page.getByRole('alert', { name: 'Restored “Crawler”' });
+  await visible(restored.getByText(/If the key leaked, replace it now\./));
+  await hidden(row);
+  await eventually(() => restored.evaluate((element) => element === document.activeElement)).toBe(true);
+  expect(await violations(page.locator('main'))).toEqual([]);
+  await page.setViewportSize(SMALL);
+  await visible(page.getByRole('list', { name: 'Deleted keys' }).getByText('Website'));
+  expect(await horizontalOverflow(page)).toBe(0);
+
+  await restored.getByRole('link', { name: 'Show this key' }).click();
+  await visible(page.getByRole('heading', { name: 'Crawler' }));
+  expect((await done(api.POST('/api/token/{id}/key', { params: { path } }))).key).toBe(key);
+});

@@ -75,9 +75,66 @@ test('a key that was deleted earlier is found among the deleted keys and restore
   expect(await violations(page.locator('main'))).toEqual([]);
   await page.setViewportSize(SMALL);
   await visible(page.getByRole('list', { name: 'Deleted keys' }).getByText('Website'));
-  expect(await horizontalOverflow(page)).toBe(0);
+  await eventually(() => horizontalOverflow(page)).toBe(0);
 
   await restored.getByRole('link', { name: 'Show this key' }).click();
   await visible(page.getByRole('heading', { name: 'Crawler' }));
   expect((await done(api.POST('/api/token/{id}/key', { params: { path } }))).key).toBe(key);
+});
+
+test('who saves a key that somebody else changed meanwhile sees both, and chooses', async ({
+  visit,
+  root,
+  site,
+}) => {
+  const hal = await createUser(root, 'hal');
+  const api = await signedIn(site, hal);
+  const { id } = await newKey(api, 'Website', { note: 'Owner: web team' });
+  const change = (body: object) => done(api.PUT('/api/token/', { body: { id, ...body } }));
+  const read = () => done(api.GET('/api/token/{id}/details', { params: { path: { id } } }));
+  const page = await visit({ as: hal, path: `/keys/${id}`, expected: [/^412 PUT \/api\/token\/$/] });
+  const form = page.getByRole('dialog', { name: 'Edit “Website”' });
+  const note = form.getByLabel('Note');
+  const conflict = page.getByRole('dialog', { name: 'Someone changed this key' });
+  const row = (name: string) => conflict.getByRole('listitem').filter({ hasText: name });
+  const save = form.getByRole('button', { name: 'Save changes' });
+
+  await page.getByRole('button', { name: 'Edit', exact: true }).click();
+  await visible(form);
+  await change({ note: 'Owner: data team', expired_time: 2_000_000_000 });
+  await note.fill('Owner: Hal');
+  await form.getByLabel('Amount (USD)').fill('2');
+  await save.click();
+  await visible(
+    row('Note').getByText('Owner: data team'),
+    row('Note').getByText('Owner: Hal'),
+    row('Quota').getByText('$10.00 left'),
+    row('Quota').getByText('$12.00 left'),
+    row('Expires').getByText('You didn’t change this. Theirs stays.'),
+  );
+  expect(await violations(conflict)).toEqual([]);
+  await page.keyboard.press('Escape');
+  await hidden(conflict);
+  expect(await note.inputValue()).toBe('Owner: Hal');
+
+  await save.click();
+  await conflict.getByRole('button', { name: 'Save mine' }).click();
+  await hidden(conflict, form);
+  expect(await read()).toMatchObject({
+    note: 'Owner: Hal',
+    expired_time: 2_000_000_000,
+    remain_quota: 12 * UNITS,
+  });
+
+  await page.getByRole('button', { name: 'Edit', exact: true }).click();
+  await note.fill('Owner: nobody');
+  await change({ note: 'Owner: support' });
+  await save.click();
+  await conflict.getByRole('button', { name: 'Keep theirs' }).click();
+  await hidden(conflict);
+  await eventually(() => note.inputValue()).toBe('Owner: support');
+  await form.getByLabel('Name').fill('Support');
+  await save.click();
+  await hidden(form);
+  expect(await read()).toMatchObject({ name: 'Support', note: 'Owner: support' });
 });

@@ -13,7 +13,7 @@ vi.stubGlobal(
     }
   },
 );
-const { api, call } = await import('./client');
+const { api, call, callVersioned } = await import('./client');
 
 afterEach(() => fetchStub.mockReset());
 
@@ -54,5 +54,22 @@ describe('call', () => {
   it('reports a broken connection as unreachable', async () => {
     const failure = await failureOf(new TypeError('Failed to fetch'));
     expect(failure).toMatchObject({ status: 0, code: 'unreachable', isTransient: true });
+  });
+});
+
+describe('callVersioned', () => {
+  const body = { success: true, message: '', data: { version: 'v1' } };
+
+  it.each([
+    [{ ETag: '"7"' }, '"7"'],
+    [{}, undefined],
+  ])('has the version of %o', async (headers, etag) => {
+    fetchStub.mockResolvedValue(Response.json(body, { headers }));
+    expect(await callVersioned(api.GET('/api/status'))).toEqual({ data: body.data, etag });
+  });
+
+  it('throws what call throws', async () => {
+    fetchStub.mockResolvedValue(html(500));
+    await expect(callVersioned(api.GET('/api/status'))).rejects.toMatchObject({ code: 'unexpected_answer' });
   });
 });

@@ -45,6 +45,20 @@ export async function call<Body>(pending: Promise<Answer<Body>>): Promise<Payloa
   return (body as { data?: unknown }).data as Payload<Body>;
 }
 
+/** The `data` of an answer about one thing, and the version of that thing. */
+export interface Versioned<Data> {
+  data: Data;
+  /** For `If-Match`. */
+  etag: string | undefined;
+}
+
+/** Like `call`, with the `ETag` of the answer. */
+export async function callVersioned<Body>(pending: Promise<Answer<Body>>): Promise<Versioned<Payload<Body>>> {
+  const data = await call(pending);
+  const { response } = await pending;
+  return { data, etag: response.headers.get('ETag') ?? undefined };
+}
+
 interface Envelope {
   success: boolean;
   message?: string;

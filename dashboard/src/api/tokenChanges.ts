@@ -1,8 +1,9 @@
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { api, call } from './client';
+import { hasCode } from './error';
 import type { components } from './schema';
 import { removeTokens, replaceTokens, tokensKey } from './tokenCache';
-import type { Token } from './tokens';
+import { readVersion, type Token, type VersionedToken } from './tokens';
 
 export type NewToken = components['schemas']['CreateBody'];
 /** The fields of a token that its owner sets. `models` and `subnet` are other names of two of them. */
@@ -29,13 +30,31 @@ export function useCreateToken() {
   });
 }
 
+interface Update {
+  /** The token that the changes are about. */
+  known: VersionedToken;
+  changes: TokenChanges;
+}
+
+/** The saved token, or the token as somebody else changed it meanwhile. Then nothing was saved. */
+export type Updated = { saved: Token } | { theirs: VersionedToken };
+
+async function update({ known: { data, etag }, changes }: Update): Promise<Updated> {
+  const params = { header: { 'If-Match': etag } };
+  try {
+    return { saved: await call(api.PUT('/api/token/', { params, body: { ...changes, id: data.id } })) };
+  } catch (error) {
+    if (!hasCode(error as Error, 'token_changed')) throw error;
+    return { theirs: await readVersion(data.id) };
+  }
+}
+
 export function useUpdateToken() {
   const client = useQueryClient();
   return useMutation({
-    mutationFn: ({ id, changes }: { id: number; changes: TokenChanges }) =>
-      call(api.PUT('/api/token/', { body: { ...changes, id } })),
-    onSuccess: (token) => {
-      replaceTokens(client, [token]);
+    mutationFn: update,
+    onSuccess: (updated) => {
+      replaceTokens(client, ['saved' in updated ? updated.saved : updated.theirs.data]);
       client.invalidateQueries({ queryKey: tokensKey });
     },
   });

@@ -5,7 +5,7 @@ import {
   useQuery,
   useQueryClient,
 } from '@tanstack/react-query';
-import { api, call } from './client';
+import { api, call, callVersioned, type Versioned } from './client';
 import { ApiError } from './error';
 import { pageBody, pageParams } from './page';
 import type { components } from './schema';
@@ -110,6 +110,26 @@ const oneToken = (id: number) =>
 export function useReadToken() {
   const client = useQueryClient();
   return (id: number) => client.fetchQuery({ ...oneToken(id), staleTime: 0 });
+}
+
+export type VersionedToken = Versioned<Token>;
+
+/** Reads a token with its version, to send changes of exactly this version. */
+export function readVersion(id: number, signal?: AbortSignal): Promise<VersionedToken> {
+  return callVersioned(api.GET('/api/token/{id}/details', { params: { path: { id } }, signal }));
+}
+
+/** One token with its version, read once for a form. Sends nothing without an ID. */
+export function useTokenVersion(id: number | undefined) {
+  return useQuery({
+    // Not one of the queries about tokens, which a change loads again.
+    queryKey: ['token_version', id],
+    queryFn: ({ signal }) => readVersion(id ?? 0, signal),
+    enabled: id !== undefined,
+    staleTime: Number.POSITIVE_INFINITY,
+    // The next form reads it again.
+    gcTime: 0,
+  });
 }
 
 /** One token without its key. Unlike reading the key, this is not recorded in the audit log. Sends nothing without an ID. */

@@ -14,6 +14,7 @@ export const DIALOGS = {
     'pages/keys/actions/ReplaceKeyDialog.tsx': 1,
     'pages/keys/actions/RevealedKeyDialog.tsx': 1,
     'pages/keys/form/KeyFormDrawer.tsx': 1,
+    'pages/keys/form/conflict/ConflictDialog.tsx': 1,
     'pages/keys/SelectionBar.tsx': 0,
     'shared/form/discard.tsx': 1,
   },

@@ -1,7 +1,7 @@
 import type { Page } from '@playwright/test';
 import { ANA, BEN, open } from '../../harness/pages';
 import type { Visit } from '../../harness/test';
-import { visible } from '../../harness/visibility';
+import { hidden, visible } from '../../harness/visibility';
 import { answer, LONG_NAME, replaceNames } from './answers';
 import type { DialogWalk } from './DialogWalk';
 
@@ -9,7 +9,7 @@ import type { DialogWalk } from './DialogWalk';
 export async function walkKeyDialogs(walk: DialogWalk, visit: Visit) {
   const { texts, ...look } = walk.look;
   const { keys, common } = texts;
-  const page = await visit({ as: ANA, ...look });
+  const page = await visit({ as: ANA, ...look, expected: [/^412 PUT /] });
   await replaceNames(page, { Prototype: LONG_NAME });
 
   await open(page, '/keys');
@@ -27,6 +27,7 @@ export async function walkKeyDialogs(walk: DialogWalk, visit: Visit) {
   const choose = (item: string) => page.getByRole('menuitem', { name: item, exact: true }).click();
   await choose(keys.menu.edit);
   await walk.dialog(page, 'pages/keys/form/KeyFormDrawer.tsx', keys.form.editTitle(LONG_NAME));
+  await walkConflict(walk, page, LONG_NAME);
   await page.getByRole('button', { name: menu }).click();
   await choose(keys.menu.delete);
   await walk.dialog(page, 'pages/keys/actions/DeleteKeysDialog.tsx', keys.delete.title(1));
@@ -53,6 +54,29 @@ export async function walkKeyDialogs(walk: DialogWalk, visit: Visit) {
   await visible(own.getByRole('dialog', { name: keys.created.title }).getByRole('tab', { name: 'curl' }));
   const done = { button: common.secret.done };
   await walk.dialog(own, 'pages/keys/actions/NewKeyDialog.tsx', keys.created.title, done);
+}
+
+/** The dialog about a change by somebody else. The server is not asked. */
+async function walkConflict(walk: DialogWalk, page: Page, name: string) {
+  const { common, keys } = walk.look.texts;
+  await page.getByRole('button', { name: keys.menu.label(name) }).click();
+  await page.getByRole('menuitem', { name: keys.menu.edit, exact: true }).click();
+  const form = page.getByRole('dialog', { name: keys.form.editTitle(name) });
+  await visible(form);
+  const changed = { success: false, message: 'the token was changed', error: 'token_changed' };
+  await answer(page, 'PUT', '**/api/token/', changed, 412);
+  await page.route('**/api/token/*/details', async (route) => {
+    const { data } = await (await route.fetch()).json();
+    const json = { success: true, message: '', data: { ...data, note: `${LONG_NAME} `.repeat(3) } };
+    await route.fulfill({ json });
+  });
+  await form.getByLabel(keys.fields.name.label).fill('Example');
+  await form.getByRole('button', { name: keys.form.save }).click();
+  await walk.dialog(page, 'pages/keys/form/conflict/ConflictDialog.tsx', keys.form.conflict.title);
+  await form.getByRole('button', { name: common.cancel }).click();
+  await page.getByRole('button', { name: common.discard.discard }).click();
+  await hidden(form);
+  await page.unroute('**/api/token/*/details');
 }
 
 /** The dialogs that replace a key and end an old one. The server is not asked, so that the demo keeps its keys. */

@@ -7,6 +7,8 @@ interface Discarding {
   watch: (isDirty: () => boolean) => () => void;
   /** Asks first if something was typed. */
   requestClose: () => void;
+  /** Says whether the form has a dialog of its own open, which Esc closes instead. */
+  setNested: (isNested: boolean) => void;
 }
 
 /** What the dialog around a form offers to it. */
@@ -19,6 +21,7 @@ export function useDiscard(onClose: () => void) {
   // Asked when the dialog is about to close, because a state would be late for what was typed just before.
   const isDirty = useRef(nothingTyped);
   const [isAsking, setAsking] = useState(false);
+  const [isNested, setNested] = useState(false);
 
   const watch = useCallback((watched: () => boolean) => {
     isDirty.current = watched;
@@ -52,10 +55,10 @@ export function useDiscard(onClose: () => void) {
     </Modal>
   );
   return {
-    context: { watch, requestClose },
+    context: { watch, requestClose, setNested },
     question,
     /** For the dialog. */
-    props: { onClose: requestClose, closeOnEscape: !isAsking },
+    props: { onClose: requestClose, closeOnEscape: !isAsking && !isNested },
   };
 }
 

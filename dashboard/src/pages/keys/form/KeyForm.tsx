@@ -1,13 +1,14 @@
 import { Alert, Button, Fieldset, Group, Stack } from '@mantine/core';
 import { type ComponentType, useContext, useLayoutEffect, useRef, useState } from 'react';
 import type { TokenFieldName } from '../../../api/tokenChanges';
-import type { Token } from '../../../api/tokens';
+import type { Token, VersionedToken } from '../../../api/tokens';
 import { FailureMessage } from '../../../shared/FailureMessage';
 import { DiscardContext } from '../../../shared/form/discard';
 import { markFirst } from '../../../shared/form/markFirst';
 import { useSendForm } from '../../../shared/form/useSendForm';
 import { texts } from '../../../texts';
 import { Advanced } from './Advanced';
+import { ConflictDialog } from './conflict/ConflictDialog';
 import { copyOf, draftOf, emptyDraft } from './draft';
 import { ExpiryField } from './ExpiryField';
 import type { FieldProps } from './FieldProps';
@@ -36,7 +37,7 @@ import { fieldErrorsOf, validate } from './validation';
 
 interface Props {
   /** The token to edit. */
-  token: Token | undefined;
+  known: VersionedToken | undefined;
   /** A new token begins with the settings of this one. */
   template: Token | undefined;
   /** What to change in the token. */
@@ -70,10 +71,11 @@ const inputs: Record<Exclude<TokenFieldName, SwitchName>, ComponentType<FieldPro
   note: NoteField,
 };
 
-export function KeyForm({ token, template, fix, onCreated, onClose }: Props) {
+export function KeyForm({ known: opened, template, fix, onCreated, onClose }: Props) {
   // The token as it was when the form opened: gateways keep charging it while the form is open.
-  const [original] = useState(token);
-  const { save, ...mutation } = useSaveKey({ token: original, onCreated, onClose });
+  const [known, setKnown] = useState(opened);
+  const original = known?.data;
+  const { save, conflict, ...mutation } = useSaveKey({ known, onCreated, onClose });
   const [initialValues] = useState(() => {
     if (original) return fix ? fixed(draftOf(original), fix) : draftOf(original);
     return template ? copyOf(template, Math.floor(Date.now() / 1000)) : emptyDraft;
@@ -89,6 +91,15 @@ export function KeyForm({ token, template, fix, onCreated, onClose }: Props) {
   useLayoutEffect(() => markFirst(ref.current, fix?.path), [fix]);
   const cancel = useContext(DiscardContext)?.requestClose;
 
+  /** Shows the token as somebody else changed it, instead of what was typed. */
+  function load(theirs: VersionedToken) {
+    const draft = draftOf(theirs.data);
+    setKnown(theirs);
+    form.setInitialValues(draft);
+    form.setValues(draft);
+    form.clearErrors();
+  }
+
   return (
     <form ref={ref} onSubmit={onSubmit} noValidate className={classes.form}>
       <Stack gap="lg" mb="lg">
@@ -103,6 +114,15 @@ export function KeyForm({ token, template, fix, onCreated, onClose }: Props) {
           </Stack>
         </Advanced>
       </Stack>
+      <ConflictDialog
+        differing={conflict?.differing}
+        onKeepTheirs={() => {
+          if (conflict) load(conflict.theirs);
+          conflict?.close();
+        }}
+        onSaveMine={() => conflict?.saveMine()}
+        onClose={() => conflict?.close()}
+      />
       <div className={classes.footer}>
         {failure && (
           <Alert color="red" title={words.refused} mb="md">

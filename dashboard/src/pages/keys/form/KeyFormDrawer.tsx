@@ -1,7 +1,8 @@
 import { Drawer } from '@mantine/core';
 import { useEffect, useState } from 'react';
-import type { Token } from '../../../api/tokens';
+import { type Token, useTokenVersion } from '../../../api/tokens';
 import { DiscardContext, useDiscard } from '../../../shared/form/discard';
+import { notifyFailure } from '../../../shared/notify';
 import { useLastDefined } from '../../../shared/useLastDefined';
 import { texts } from '../../../texts';
 import type { Fix } from './fix';
@@ -21,6 +22,12 @@ interface Props {
 
 export function KeyFormDrawer({ opened, token, template, fix, onCreated, onClose }: Props) {
   const KeyForm = useKeyForm(opened);
+  const { data: known, error } = useTokenVersion(opened ? token?.id : undefined);
+  useEffect(() => {
+    if (!error) return;
+    notifyFailure(error);
+    onClose();
+  }, [error, onClose]);
   const { context, question, props: closing } = useDiscard(onClose);
   const shown = useLastDefined(token);
   const copied = useLastDefined(template);
@@ -30,8 +37,8 @@ export function KeyFormDrawer({ opened, token, template, fix, onCreated, onClose
   return (
     <>
       <Drawer
-        // The focus goes to the form, so it must be there.
-        opened={opened && KeyForm !== undefined}
+        // The focus goes to the form, so it must be there, with the key as it is now.
+        opened={opened && KeyForm !== undefined && (!token || known !== undefined)}
         {...closing}
         position="right"
         size={520}
@@ -45,7 +52,7 @@ export function KeyFormDrawer({ opened, token, template, fix, onCreated, onClose
         {KeyForm && (
           <DiscardContext value={context}>
             <KeyForm
-              token={shown}
+              known={known}
               template={copied}
               fix={fix}
               onCreated={(created) => {

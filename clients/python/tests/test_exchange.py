@@ -41,7 +41,7 @@ def run(program: Program[T], *received: Answer | NoAnswer) -> tuple[T | Exceptio
             else:
                 assert isinstance(step, Send)
                 assert 0 < step.seconds <= 2
-                sent.append(json.loads(step.body))
+                sent.append(json.loads(step.body or b""))
                 got = next(answers)
     except StopIteration as done:
         assert next(answers, None) is None, "not all answers were used"

@@ -4,25 +4,22 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Coroutine, Sequence
-from contextlib import suppress
 from types import TracebackType
 from typing import Any, TypeVar
-
-import httpx
 
 from . import exchange
 from .amounts import Usd
 from .answers import Charged, Extended, Released, Reservation, Settled, Verification
 from .errors import KeymeterError, Refused, Unavailable
-from .exchange import MAX_ANSWER_BYTES, Answer, Charge, Hold, NoAnswer, OnExpiry, Program, Send, Settings, Sleep
+from .exchange import Charge, Hold, OnExpiry, Settings
 from .outbox import CLOSE_SECONDS, Ending, Outbox, log
 from .spending import Spending
-from .transport import CLOSED, CONNECTIONS, LIMITS, NO_CONNECTION, no_answer
+from .transport import AsyncTransport
 
 T = TypeVar("T")
 
 
-class AsyncKeymeter:
+class AsyncKeymeter(AsyncTransport):
     """Keymeter's calls for gateways, for asyncio. Use it in one event loop.
 
     `url` and `credential` default to the environment variables `KEYMETER_URL` and `KEYMETER_CREDENTIAL`. `max_spends` is how
@@ -30,17 +27,12 @@ class AsyncKeymeter:
     """
 
     def __init__(self, url: str | None = None, credential: str | None = None, *, max_spends: int = 10_000) -> None:
-        self._settings = Settings(url, credential)
-        self._http = httpx.AsyncClient(base_url=self._settings.url, headers=self._settings.headers, limits=LIMITS)
-        self._connections = asyncio.Semaphore(CONNECTIONS)
+        super().__init__(Settings(url, credential))
         self._outbox = Outbox(max_spends)
         self._hurry = asyncio.Event()
         # The loop itself keeps only weak references to tasks.
         self._tasks: set[asyncio.Task[Any]] = set()
         self._renewals: set[asyncio.Task[None]] = set()
-
-    def __repr__(self) -> str:
-        return f"AsyncKeymeter(url={self._settings.url!r})"
 
     @property
     def waiting(self) -> int:
@@ -242,46 +234,6 @@ class AsyncKeymeter:
         )
         return AsyncSpend(self, hold, ttl_seconds, renew)
 
-    async def _run(self, program: Program[T], hurry: asyncio.Event | None = None) -> T:
-        received: Answer | NoAnswer | None = None
-        while True:
-            try:
-                step = program.send(received)
-            except StopIteration as done:
-                result: T = done.value
-                return result
-            received = None
-            if isinstance(step, Send):
-                received = await self._post(step)
-            elif hurry is None:
-                await asyncio.sleep(step.seconds)
-            else:
-                await _wait(hurry, step)
-
-    async def _post(self, send: Send) -> Answer | NoAnswer:
-        if not await _acquire(self._connections, send.seconds):
-            return NO_CONNECTION
-        try:
-            return await self._exchange(send)
-        finally:
-            self._connections.release()
-
-    async def _exchange(self, send: Send) -> Answer | NoAnswer:
-        if self._http.is_closed:
-            return CLOSED
-        try:
-            # Connecting, sending and each part of the answer have this time.
-            request = self._http.stream("POST", send.path, content=send.body, timeout=max(send.seconds, 0.01))
-            async with request as response:
-                body = bytearray()
-                async for chunk in response.aiter_raw():
-                    body += chunk
-                    if len(body) > MAX_ANSWER_BYTES:
-                        return NoAnswer("the answer is too long")
-                return Answer(response.status_code, response.headers, bytes(body))
-        except httpx.HTTPError as error:
-            return no_answer(error)
-
     def _later(self, ending: Ending, undo: bool = False) -> None:
         must_deliver = self._outbox.add_undo(ending) if undo else self._outbox.add(ending)
         if must_deliver:
@@ -312,29 +264,6 @@ def _start(work: Coroutine[Any, Any, T], tasks: set[asyncio.Task[T]]) -> asyncio
     tasks.add(task)
     task.add_done_callback(tasks.discard)
     return task
-
-
-async def _acquire(semaphore: asyncio.Semaphore, seconds: float) -> bool:
-    """Not by `asyncio.wait_for`, which loses a cancellation that comes together with the result before Python 3.12."""
-    if not semaphore.locked():
-        return await semaphore.acquire()
-    waiter = asyncio.ensure_future(semaphore.acquire())
-    try:
-        await asyncio.wait([waiter], timeout=max(seconds, 0))
-    except asyncio.CancelledError:
-        if not waiter.cancel():
-            semaphore.release()
-        raise
-    return not waiter.cancel()
-
-
-async def _wait(hurry: asyncio.Event, sleep: Sleep) -> None:
-    """Sleeps; until the client closes, if that is sooner."""
-    if hurry.is_set():
-        await asyncio.sleep(sleep.seconds)
-        return
-    with suppress(asyncio.TimeoutError):
-        await asyncio.wait_for(hurry.wait(), sleep.seconds)
 
 
 class AsyncSpend(Spending):

@@ -5,25 +5,23 @@ from __future__ import annotations
 import atexit
 import threading
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from types import TracebackType
 from typing import TypeVar
-
-import httpx
 
 from . import exchange
 from .amounts import Usd
 from .answers import Charged, Extended, Released, Reservation, Settled, Verification
 from .errors import KeymeterError, Refused, Unavailable
-from .exchange import MAX_ANSWER_BYTES, Answer, Charge, Hold, NoAnswer, OnExpiry, Program, Send, Settings
+from .exchange import Charge, Hold, OnExpiry, Settings
 from .outbox import CLOSE_SECONDS, Ending, Outbox
 from .spending import Spending
-from .transport import CLOSED, CONNECTIONS, LIMITS, NO_CONNECTION, no_answer
+from .transport import Transport
 
 T = TypeVar("T")
 
 
-class Keymeter:
+class Keymeter(Transport):
     """Keymeter's calls for gateways. Safe to use from several threads, but make one in each process.
 
     `url` and `credential` default to the environment variables `KEYMETER_URL` and `KEYMETER_CREDENTIAL`. `max_spends` is how
@@ -31,15 +29,10 @@ class Keymeter:
     """
 
     def __init__(self, url: str | None = None, credential: str | None = None, *, max_spends: int = 10_000) -> None:
-        self._settings = Settings(url, credential)
-        self._http = httpx.Client(base_url=self._settings.url, headers=self._settings.headers, limits=LIMITS)
-        self._connections = threading.Semaphore(CONNECTIONS)
+        super().__init__(Settings(url, credential))
         self._outbox = Outbox(max_spends)
         self._hurry = threading.Event()
         self._worker: threading.Thread | None = None
-
-    def __repr__(self) -> str:
-        return f"Keymeter(url={self._settings.url!r})"
 
     @property
     def waiting(self) -> int:
@@ -234,44 +227,6 @@ class Keymeter:
             on_expiry=on_expiry,
         )
         return Spend(self, hold, ttl_seconds)
-
-    def _run(self, program: Program[T], sleep: Callable[[float], object] = time.sleep) -> T:
-        received: Answer | NoAnswer | None = None
-        while True:
-            try:
-                step = program.send(received)
-            except StopIteration as done:
-                result: T = done.value
-                return result
-            received = None
-            if isinstance(step, Send):
-                received = self._post(step)
-            else:
-                sleep(step.seconds)
-
-    def _post(self, send: Send) -> Answer | NoAnswer:
-        if not self._connections.acquire(timeout=max(send.seconds, 0)):
-            return NO_CONNECTION
-        try:
-            return self._exchange(send)
-        finally:
-            self._connections.release()
-
-    def _exchange(self, send: Send) -> Answer | NoAnswer:
-        if self._http.is_closed:
-            return CLOSED
-        try:
-            # Connecting, sending and each part of the answer have this time.
-            request = self._http.stream("POST", send.path, content=send.body, timeout=max(send.seconds, 0.01))
-            with request as response:
-                body = bytearray()
-                for chunk in response.iter_raw():
-                    body += chunk
-                    if len(body) > MAX_ANSWER_BYTES:
-                        return NoAnswer("the answer is too long")
-                return Answer(response.status_code, response.headers, bytes(body))
-        except httpx.HTTPError as error:
-            return no_answer(error)
 
     def _later(self, ending: Ending, undo: bool = False) -> None:
         must_deliver = self._outbox.add_undo(ending) if undo else self._outbox.add(ending)

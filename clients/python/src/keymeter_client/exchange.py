@@ -34,11 +34,15 @@ MAX_ANSWER_BYTES: Final = 4 * 1024 * 1024
 
 @dataclass(frozen=True)
 class Send:
-    """Post this body to this path, and give up after so many seconds."""
+    """Send this body to this path, and give up after so many seconds."""
 
     path: str
-    body: bytes = field(repr=False)
+    body: bytes | None = field(repr=False)
     seconds: float
+    method: str = "POST"
+    headers: Mapping[str, str] = field(default_factory=dict, repr=False)
+    """Beside those of the client."""
+    max_answer_bytes: int = MAX_ANSWER_BYTES
 
 
 @dataclass(frozen=True)
@@ -66,13 +70,19 @@ Program = Generator[Send | Sleep, Answer | NoAnswer | None, T]
 class Settings:
     """Where the service is, and the credential for it. Its repr does not show the credential."""
 
-    def __init__(self, url: str | None, credential: str | None) -> None:
+    def __init__(
+        self,
+        url: str | None,
+        credential: str | None,
+        variable: str = "KEYMETER_CREDENTIAL",
+        meaning: str = "a gateway credential (keymeter gateway create NAME)",
+    ) -> None:
         self.url = (url or os.environ.get("KEYMETER_URL", "")).strip().rstrip("/")
-        credential = (credential or os.environ.get("KEYMETER_CREDENTIAL", "")).strip()
+        credential = (credential or os.environ.get(variable, "")).strip()
         if not self.url:
             raise ValueError("set KEYMETER_URL to the address of Keymeter, such as http://127.0.0.1:3000")
         if not credential:
-            raise ValueError("set KEYMETER_CREDENTIAL to a gateway credential (keymeter gateway create NAME)")
+            raise ValueError(f"set {variable} to {meaning}")
         # What is wrong is not shown, because it may be a secret.
         parts = urlsplit(self.url)
         if parts.scheme not in ("http", "https") or not parts.hostname or parts.query or parts.fragment:
@@ -80,7 +90,7 @@ class Settings:
         if parts.username is not None or parts.password is not None:
             raise ValueError("KEYMETER_URL must not have a user or a password")
         if not all("!" <= character <= "~" for character in credential):
-            raise ValueError("KEYMETER_CREDENTIAL must be printable ASCII without blanks")
+            raise ValueError(f"{variable} must be printable ASCII without blanks")
         self.headers: Final = {
             "Authorization": f"Bearer {credential}",
             "Content-Type": "application/json",
@@ -96,14 +106,15 @@ class Settings:
 class Tries:
     """How often and how long a call is still tried."""
 
-    def __init__(self, count: int = TRIES) -> None:
+    def __init__(self, count: int = TRIES, try_seconds: float = TRY_SECONDS, total_seconds: float = TOTAL_SECONDS) -> None:
         self._left = count - 1
-        self._deadline = time.monotonic() + TOTAL_SECONDS
+        self._try_seconds = try_seconds
+        self._deadline = time.monotonic() + total_seconds
         self._pause = FIRST_PAUSE_SECONDS
 
     def seconds(self) -> float:
         """For the next try."""
-        return min(TRY_SECONDS, self._deadline - time.monotonic())
+        return min(self._try_seconds, self._deadline - time.monotonic())
 
     def pause(self, error: Unavailable) -> float | None:
         """Seconds to wait before the next try after this error; None if it was the last."""
@@ -126,31 +137,46 @@ class Call(Generic[T]):
     body: Mapping[str, object] = field(repr=False)
     read: Callable[[Any], T]
 
+    def send(self, seconds: float) -> Send:
+        return Send(f"/api/gateway/{self.path}", json.dumps(self.body).encode(), seconds)
+
+    def value(self, envelope: Mapping[str, Any], headers: Mapping[str, str]) -> T:
+        """What a success says. Raises ValueError, LookupError or TypeError if it is not what Keymeter answers."""
+        return self.read(envelope["data"])
+
+    def failure(self, envelope: Mapping[str, Any], status: int, headers: Mapping[str, str]) -> KeymeterError:
+        return error_of(envelope, status, seconds(headers.get("retry-after")), headers.get("x-request-id"))
+
+    def after_silence(self, error: Refused) -> T:
+        """What it means that this was refused after a try without an answer, which may have been carried out."""
+        raise error
+
     def result(self, received: Answer | NoAnswer | None) -> T:
         """Raises Unavailable or Refused."""
         if not isinstance(received, Answer):
             why = received.why if received else "nothing was sent"
             raise Unavailable(f"no answer from Keymeter ({why})", sent=received is not None and received.sent)
-        request_id = received.headers.get("x-request-id")
         try:
             envelope = json.loads(received.body)
             if received.status == 200 and envelope["success"] is True:
-                return self.read(envelope["data"])
+                return self.value(envelope, received.headers)
             is_failure = envelope["success"] is False and isinstance(envelope["error"], str)
         except (ValueError, LookupError, TypeError):
             is_failure = False
         if not is_failure:
+            # What reports errors with their variables would show a key in it.
+            envelope = None
             raise Unavailable(
                 f"the answer is not one of Keymeter (HTTP status {received.status}); is KEYMETER_URL right?",
                 received.status,
-                request_id=request_id,
+                request_id=received.headers.get("x-request-id"),
                 # A proxy in front answers 502, 503 and 504 itself.
                 repeatable=received.status >= 500,
             )
-        raise error_of(envelope, received.status, _seconds(received.headers.get("retry-after")), request_id)
+        raise self.failure(envelope, received.status, received.headers)
 
 
-def _seconds(header: str | None) -> int | None:
+def seconds(header: str | None) -> int | None:
     return int(header) if header is not None and header.isascii() and header.isdigit() and len(header) < 10 else None
 
 
@@ -158,7 +184,7 @@ def ask(call: Call[T], tries: Tries) -> Program[T]:
     sent = False
     while True:
         # Not in a variable: what reports errors with their variables would show the key.
-        received = yield Send(f"/api/gateway/{call.path}", json.dumps(call.body).encode(), tries.seconds())
+        received = yield call.send(tries.seconds())
         try:
             return call.result(received)
         except Unavailable as error:
@@ -166,6 +192,10 @@ def ask(call: Call[T], tries: Tries) -> Program[T]:
             pause = tries.pause(error)
             if pause is None:
                 raise
+        except Refused as error:
+            if sent:
+                return call.after_silence(error)
+            raise
         yield Sleep(pause)
 
 

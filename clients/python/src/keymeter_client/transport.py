@@ -1,12 +1,19 @@
-"""What both clients need of httpx."""
+"""Carries programs out by httpx: for threads and for asyncio."""
 
 from __future__ import annotations
 
-from typing import Final
+import asyncio
+import threading
+import time
+from collections.abc import Callable
+from contextlib import suppress
+from typing import Final, TypeVar
 
 import httpx
 
-from .exchange import NoAnswer
+from .exchange import Answer, NoAnswer, Program, Send, Settings, Sleep
+
+T = TypeVar("T")
 
 # For each request httpx compares every connection with every other, and all of them with every request that waits: 300
 # requests at once on 100 connections took it eight seconds. So there are few, and requests wait at a semaphore of ours.
@@ -22,3 +29,128 @@ def no_answer(error: httpx.HTTPError) -> NoAnswer:
     sent = not isinstance(error, (httpx.ConnectError, httpx.ConnectTimeout, httpx.UnsupportedProtocol))
     kind = type(error).__name__
     return NoAnswer(f"{kind}: {error}" if isinstance(error, httpx.ConnectError) else kind, sent)
+
+
+class Transport:
+    def __init__(self, settings: Settings) -> None:
+        self._settings = settings
+        self._http = httpx.Client(base_url=settings.url, headers=settings.headers, limits=LIMITS)
+        self._connections = threading.Semaphore(CONNECTIONS)
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}(url={self._settings.url!r})"
+
+    def _run(self, program: Program[T], sleep: Callable[[float], object] = time.sleep) -> T:
+        received: Answer | NoAnswer | None = None
+        while True:
+            try:
+                step = program.send(received)
+            except StopIteration as done:
+                result: T = done.value
+                return result
+            received = None
+            if isinstance(step, Send):
+                received = self._post(step)
+            else:
+                sleep(step.seconds)
+
+    def _post(self, send: Send) -> Answer | NoAnswer:
+        if not self._connections.acquire(timeout=max(send.seconds, 0)):
+            return NO_CONNECTION
+        try:
+            return self._exchange(send)
+        finally:
+            self._connections.release()
+
+    def _exchange(self, send: Send) -> Answer | NoAnswer:
+        if self._http.is_closed:
+            return CLOSED
+        try:
+            # Connecting, sending and each part of the answer have this time.
+            request = self._http.stream(
+                send.method, send.path, content=send.body, headers=send.headers, timeout=max(send.seconds, 0.01)
+            )
+            with request as response:
+                body = bytearray()
+                for chunk in response.iter_raw():
+                    body += chunk
+                    if len(body) > send.max_answer_bytes:
+                        return NoAnswer("the answer is too long")
+                return Answer(response.status_code, response.headers, bytes(body))
+        except httpx.HTTPError as error:
+            return no_answer(error)
+
+
+class AsyncTransport:
+    def __init__(self, settings: Settings) -> None:
+        self._settings = settings
+        self._http = httpx.AsyncClient(base_url=settings.url, headers=settings.headers, limits=LIMITS)
+        self._connections = asyncio.Semaphore(CONNECTIONS)
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}(url={self._settings.url!r})"
+
+    async def _run(self, program: Program[T], hurry: asyncio.Event | None = None) -> T:
+        received: Answer | NoAnswer | None = None
+        while True:
+            try:
+                step = program.send(received)
+            except StopIteration as done:
+                result: T = done.value
+                return result
+            received = None
+            if isinstance(step, Send):
+                received = await self._post(step)
+            elif hurry is None:
+                await asyncio.sleep(step.seconds)
+            else:
+                await _wait(hurry, step)
+
+    async def _post(self, send: Send) -> Answer | NoAnswer:
+        if not await _acquire(self._connections, send.seconds):
+            return NO_CONNECTION
+        try:
+            return await self._exchange(send)
+        finally:
+            self._connections.release()
+
+    async def _exchange(self, send: Send) -> Answer | NoAnswer:
+        if self._http.is_closed:
+            return CLOSED
+        try:
+            # Connecting, sending and each part of the answer have this time.
+            request = self._http.stream(
+                send.method, send.path, content=send.body, headers=send.headers, timeout=max(send.seconds, 0.01)
+            )
+            async with request as response:
+                body = bytearray()
+                async for chunk in response.aiter_raw():
+                    body += chunk
+                    if len(body) > send.max_answer_bytes:
+                        return NoAnswer("the answer is too long")
+                return Answer(response.status_code, response.headers, bytes(body))
+        except httpx.HTTPError as error:
+            return no_answer(error)
+
+
+async def _acquire(semaphore: asyncio.Semaphore, seconds: float) -> bool:
+    """Not by `asyncio.wait_for`, which loses a cancellation that comes together with the result before Python 3.12."""
+    if not semaphore.locked():
+        return await semaphore.acquire()
+    waiter = asyncio.ensure_future(semaphore.acquire())
+    try:
+        await asyncio.wait([waiter], timeout=max(seconds, 0))
+    except asyncio.CancelledError:
+        if not waiter.cancel():
+            semaphore.release()
+        raise
+    return not waiter.cancel()
+
+
+async def _wait(hurry: asyncio.Event, sleep: Sleep) -> None:
+    """Sleeps; until the client closes, if that is sooner."""
+    if hurry.is_set():
+        await asyncio.sleep(sleep.seconds)
+        return
+    with suppress(asyncio.TimeoutError):
+        await asyncio.wait_for(hurry.wait(), sleep.seconds)

@@ -49,7 +49,8 @@ def test_counts_cost_what_the_price_of_the_model_says(km: Keymeter, account: Acc
     assert km.verify(key.text, model="free", **counts).reason == "model_not_priced"
     assert km.charge(key.text, model="priced-1", **counts).charged == quota
     reservation = km.reserve(key.text, model="priced-1", prompt_tokens=1000, completion_tokens=200)
-    assert reservation.reserved == 2000
+    # Prompt tokens that are not said to be cached are held at the dearest rate of input.
+    assert reservation.reserved == 2500
     assert km.settle(reservation.reservation_id, model="priced-2", **counts).charged == quota
     outcomes = km.charges([Charge(key=key.text, model=model, **counts) for model in ("priced-1", "free")])
     assert isinstance(outcomes[0], Charged)

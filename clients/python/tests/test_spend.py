@@ -41,7 +41,7 @@ def test_parts_of_a_unit_add_up_and_are_rounded_up_once(km: Keymeter, account: A
 def test_counts_without_an_amount_cost_what_the_price_of_the_model_says(km: Keymeter, account: Account) -> None:
     key = account.key(10_000)
     with km.spend(key.text, model="priced-1", prompt_tokens=1000, completion_tokens=100) as spend:
-        assert spend.reservation.reserved == 1500
+        assert spend.reservation.reserved == 2000
         spend.cost(prompt_tokens=500, completion_tokens=0, cached_tokens=100)
         spend.cost(prompt_tokens=0, completion_tokens=7)
     assert spend.settled is not None

@@ -24,6 +24,8 @@ class Verification:
     """The least of what key, wallet and period limits have left."""
     expires_at: int | None = None
     """Unix timestamp; 0 means never."""
+    key_expires_at: int | None = None
+    """Of a key that was replaced: Unix timestamp at which it stops working, at the latest."""
     period: str | None = None
     """`day`, `week` or `month`, with the next three fields: the limit that refuses the key."""
     limit: int | None = None

@@ -1,15 +1,15 @@
-"""AsyncKeymeter with the methods of Keymeter, so that a test is written once for both; and waiting."""
+"""The clients for asyncio with the methods of those for threads, so that a test is written once for both; and waiting."""
 
 from __future__ import annotations
 
 import asyncio
 import threading
 import time
-from collections.abc import Callable, Coroutine
+from collections.abc import AsyncIterator, Callable, Coroutine, Iterator
 from types import TracebackType
 from typing import Any, TypeVar, cast
 
-from keymeter_client import AsyncKeymeter, AsyncSpend, Keymeter
+from keymeter_client import AsyncKeymeter, AsyncKeymeterTokens, AsyncSpend, Keymeter, KeymeterTokens, Token
 
 T = TypeVar("T")
 
@@ -34,13 +34,13 @@ class BlockingSpend:
 
 
 class Blocking:
-    """An AsyncKeymeter whose event loop runs in a thread of its own."""
+    """A client whose event loop runs in a thread of its own."""
 
-    def __init__(self, url: str, credential: str, max_spends: int) -> None:
+    def __init__(self, client: AsyncKeymeter | AsyncKeymeterTokens) -> None:
         self._loop = asyncio.new_event_loop()
         self._thread = threading.Thread(target=self._loop.run_forever)
         self._thread.start()
-        self._client = AsyncKeymeter(url, credential, max_spends=max_spends)
+        self._client = client
 
     def _run(self, work: Coroutine[Any, Any, T]) -> T:
         return asyncio.run_coroutine_threadsafe(work, self._loop).result()
@@ -53,7 +53,23 @@ class Blocking:
         return repr(self._client)
 
     def spend(self, key: str, **fields: Any) -> BlockingSpend:
+        assert isinstance(self._client, AsyncKeymeter)
         return BlockingSpend(self._client.spend(key, **fields), self._run)
+
+    def list(self, **filters: Any) -> Iterator[Token]:
+        assert isinstance(self._client, AsyncKeymeterTokens)
+        return self._each(self._client.list(**filters))
+
+    def list_deleted(self) -> Iterator[Token]:
+        assert isinstance(self._client, AsyncKeymeterTokens)
+        return self._each(self._client.list_deleted())
+
+    def _each(self, tokens: AsyncIterator[Token]) -> Iterator[Token]:
+        async def following() -> Token | None:
+            return await anext(tokens, None)
+
+        while token := self._run(following()):
+            yield token
 
     def close(self) -> None:
         if self._loop.is_closed():
@@ -73,7 +89,13 @@ class Blocking:
 def client(kind: str, url: str, credential: str, max_spends: int = 10_000) -> Keymeter:
     if kind == "threads":
         return Keymeter(url, credential, max_spends=max_spends)
-    return cast(Keymeter, Blocking(url, credential, max_spends))
+    return cast(Keymeter, Blocking(AsyncKeymeter(url, credential, max_spends=max_spends)))
+
+
+def token_client(kind: str, url: str, access_token: str) -> KeymeterTokens:
+    if kind == "threads":
+        return KeymeterTokens(url, access_token)
+    return cast(KeymeterTokens, Blocking(AsyncKeymeterTokens(url, access_token)))
 
 
 def wait_until(what: str, condition: Callable[[], bool]) -> None:

@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from keymeter_client import AsyncKeymeter, Keymeter
+from keymeter_client import AsyncKeymeter, Keymeter, KeymeterTokens
 
-from .clients import client
+from .clients import client, token_client
 from .service import Account, LossyProxy, Service
 
 ROOT = Path(__file__).parents[3]
@@ -50,6 +50,14 @@ def km(request: pytest.FixtureRequest, service: Service) -> Iterator[Keymeter]:
     """Both clients: what they have in common is tested with each."""
     with client(request.param, service.url, service.credential) as keymeter:
         yield keymeter
+
+
+@pytest.fixture(params=["threads", "asyncio"])
+def tokens(request: pytest.FixtureRequest, service: Service) -> Iterator[KeymeterTokens]:
+    """Both clients for one's own tokens, each with an account that has none."""
+    person = Account(service, wallet=10**12)
+    with token_client(request.param, service.url, person.access_token) as client:
+        yield client
 
 
 @pytest.fixture

@@ -13,6 +13,7 @@ import httpx
 import pytest
 
 import keymeter_client
+from keymeter_client import KeymeterTokens
 
 from .clients import wait_until
 from .service import Account, Service, free_port
@@ -30,8 +31,13 @@ def ask_model(question):
 
 
 @pytest.fixture
-def environment(service: Service) -> dict[str, str]:
-    return {"KEYMETER_URL": service.url, "KEYMETER_CREDENTIAL": service.credential, "PYTHONPATH": str(HERE / "src")}
+def environment(service: Service, account: Account) -> dict[str, str]:
+    return {
+        "KEYMETER_URL": service.url,
+        "KEYMETER_CREDENTIAL": service.credential,
+        "KEYMETER_ACCESS_TOKEN": account.access_token,
+        "PYTHONPATH": str(HERE / "src"),
+    }
 
 
 def program(number: int) -> str:
@@ -76,6 +82,19 @@ def test_the_application_of_the_readme_charges_and_is_refused(
             assert http.post(url, headers=headers).status_code == 402
         finally:
             server.terminate()
+
+
+def test_the_program_of_the_readme_about_keys_creates_and_rotates_one(account: Account, environment: dict[str, str]) -> None:
+    code = "keys = []\ndeploy = keys.append\n" + program(2) + "\nprint(*keys)"
+    ran = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=True)
+    lines = ran.stdout.splitlines()
+    assert "ci working 500000" in lines
+    first, second = lines[-1].split()
+    with KeymeterTokens(account.service.url, account.access_token) as tokens:
+        (made,) = [each for each in tokens.list() if each.name == "ci"]
+        assert made.note == "for the tests, and the builds"
+        assert tokens.reveal(made.id) == second != first
+        assert len(tokens.old_keys(made.id)) == 1
 
 
 def test_the_wheel_and_the_source_are_complete(tmp_path: Path) -> None:

@@ -9,10 +9,20 @@ from collections.abc import Callable
 
 import pytest
 
-from keymeter_client import AsyncKeymeter, Charge, Keymeter, KeymeterError
-from keymeter_client.exchange import Settings
+from keymeter_client import (
+    AsyncKeymeter,
+    AsyncKeymeterTokens,
+    Charge,
+    Keymeter,
+    KeymeterError,
+    KeymeterTokens,
+    NewToken,
+    Unavailable,
+    tokens,
+)
+from keymeter_client.exchange import Answer, Settings
 
-from .clients import client
+from .clients import client, token_client
 from .service import Account, LossyProxy, Service
 
 CREDENTIAL = "kmg_a-credential-that-nobody-may-see"
@@ -69,6 +79,59 @@ def test_no_error_and_no_log_has_them(
     assert "settlements wait" in caplog.text
     assert service.credential not in caplog.text
     assert key not in caplog.text
+
+
+@pytest.mark.parametrize("kind", ["threads", "asyncio"])
+def test_nothing_of_the_client_for_tokens_shows_the_access_token_or_a_key(
+    service: Service, proxy: LossyProxy, caplog: pytest.LogCaptureFixture, kind: str
+) -> None:
+    caplog.set_level(logging.DEBUG)
+    person = Account(service, wallet=1)
+    shown: list[object] = []
+    with token_client(kind, proxy.url, person.access_token) as own:
+        made = own.create("n")
+        (many,) = own.create_many([NewToken(name="m")])
+        rotated = own.rotate(made.id)
+        keys = [made.key, many.key, rotated.key]
+        assert all(keys)
+        shown += [own, made, many, rotated, [rotated], own.old_keys(made.id), own.get(made.id), list(own.list())]
+        proxy.lose = 3
+        for call in (lambda: own.reveal(made.id), lambda: own.update(made.id, if_match='"1"', note="x")):
+            with pytest.raises(KeymeterError) as raised:
+                call()
+            shown.append("".join(traceback.format_exception(raised.value)))
+            report = traceback.TracebackException.from_exception(raised.value, capture_locals=True)
+            shown += [frame.locals for frame in report.stack if "keymeter_client" in frame.filename]
+            assert raised.value.__cause__ is None
+            assert raised.value.__context__ is None
+    text = f"{shown} {[str(each) for each in shown]} {caplog.text}"
+    for secret in (*keys, person.access_token):
+        assert secret not in text
+        assert secret[3:20] not in text
+
+
+def test_no_error_shows_a_key_of_an_answer_that_is_not_understood() -> None:
+    program = tokens.create(NewToken(name="n"), None)
+    next(program)
+    body = b'{"success": true, "message": "", "data": {"key": "sk-secret", "id": 7}}'
+    with pytest.raises(Unavailable) as raised:
+        program.send(Answer(200, {}, body))
+    report = traceback.TracebackException.from_exception(raised.value, capture_locals=True)
+    ours = [frame for frame in report.stack if frame.filename.endswith(("exchange.py", "tokens.py"))]
+    assert ours
+    for frame in ours:
+        assert "sk-secret" not in repr(frame.locals)
+
+
+def test_an_access_token_is_asked_for_by_its_name(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("KEYMETER_URL", "http://127.0.0.1:1")
+    monkeypatch.setenv("KEYMETER_CREDENTIAL", CREDENTIAL)
+    monkeypatch.delenv("KEYMETER_ACCESS_TOKEN", raising=False)
+    for kind in (KeymeterTokens, AsyncKeymeterTokens):
+        with pytest.raises(ValueError, match="set KEYMETER_ACCESS_TOKEN to an access token"):
+            kind()
+    monkeypatch.setenv("KEYMETER_ACCESS_TOKEN", f" {CREDENTIAL}\n")
+    assert KeymeterTokens()._settings.headers["Authorization"] == f"Bearer {CREDENTIAL}"
 
 
 @pytest.mark.parametrize(

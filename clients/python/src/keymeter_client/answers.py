@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import MISSING, dataclass, fields
-from typing import Any, TypeVar
+from dataclasses import MISSING, dataclass, field, fields
+from typing import Any, TypedDict, TypeVar
 
 
 @dataclass(frozen=True)
@@ -93,6 +93,115 @@ class Released:
     remain_quota: int
 
 
+class PeriodLimits(TypedDict, total=False):
+    """Quota units that may be used in each; -1 is no limit. In a change, what is left out stays as it is."""
+
+    day: int
+    week: int
+    month: int
+
+
+class RateLimits(TypedDict, total=False):
+    """-1 is no limit. In a change, what is left out stays as it is."""
+
+    requests_per_minute: int
+    tokens_per_minute: int
+    concurrency: int
+    """Open reservations."""
+
+
+class PeriodUse(TypedDict):
+    """The present day, week or month, in quota units; -1 without a limit."""
+
+    limit: int
+    used: int
+    remaining: int
+    resets_at: int
+    """Unix timestamp."""
+
+
+class PeriodUsage(TypedDict):
+    day: PeriodUse
+    week: PeriodUse
+    month: PeriodUse
+
+
+@dataclass(frozen=True)
+class Token:
+    """The record of a key. The key itself is filled where it was made, and is not in the repr."""
+
+    id: int
+    user_id: int
+    masked_key: str
+    """The part of the key that may be shown."""
+    status: int
+    """1 enabled, 2 disabled, 3 expired, 4 quota exhausted."""
+    state: str
+    """`working`, or why the key does not work now. Treat an unknown one as one that does not work."""
+    name: str
+    note: str
+    created_time: int
+    """Unix timestamp, as all times."""
+    accessed_time: int
+    """Of the last charge; the creation time until then."""
+    expired_time: int
+    """-1 means never."""
+    remain_quota: int
+    unlimited_quota: bool
+    used_quota: int
+    period_limits: PeriodLimits
+    period_usage: PeriodUsage
+    rate_limits: RateLimits
+    model_limits_enabled: bool
+    """Whether `model_limits` applies."""
+    model_limits: str
+    """Names, comma-separated."""
+    allow_ips: str
+    """One address or network per line; empty allows all."""
+    group: str
+    """Empty: the group of the owner."""
+    cross_group_retry: bool
+    show_addresses: bool
+    key: str = field(default="", repr=False)
+    """Empty unless the token was just created."""
+    etag: str = ""
+    """The version of the token, for `if_match`. Empty in lists and of many tokens."""
+    state_until: int | None = None
+    """When the limit that is reached renews."""
+    disabled_by: str | None = None
+    """`administrator` or `root`, if one of them disabled it."""
+    imported: bool = False
+    deleted_time: int | None = None
+    """Only of deleted tokens."""
+    restorable_until: int | None = None
+    """Only of deleted tokens."""
+
+
+@dataclass(frozen=True)
+class OldKey:
+    """A key that was replaced. The key itself is not stored."""
+
+    id: int
+    masked_key: str
+    rotated_at: int
+    expires_at: int | None = None
+    """Unix timestamp; None until a newer key is used, for 30 days at most."""
+    last_used_at: int | None = None
+    """Up to about a minute old; None if it was not used since the rotation."""
+
+
+@dataclass(frozen=True)
+class Rotated:
+    """The new key of a token. It is not in the repr."""
+
+    id: int
+    """Of the token."""
+    key: str = field(repr=False)
+    masked_key: str
+    old_keys: list[OldKey]
+    """Those that still work, the last rotation first."""
+
+
 T = TypeVar("T")
 
 
@@ -101,9 +210,9 @@ def read(kind: type[T], data: object) -> T:
     if not isinstance(data, dict):
         raise ValueError("an object was expected")
     known: dict[str, Any] = {}
-    for field in fields(kind):  # type: ignore[arg-type]  # a dataclass, always
-        if data.get(field.name) is not None:
-            known[field.name] = data[field.name]
-        elif field.default is MISSING:
-            raise ValueError(f"{field.name} is missing")
+    for each in fields(kind):  # type: ignore[arg-type]  # a dataclass, always
+        if data.get(each.name) is not None:
+            known[each.name] = data[each.name]
+        elif each.default is MISSING:
+            raise ValueError(f"{each.name} is missing")
     return kind(**known)

@@ -45,8 +45,12 @@ class Refused(KeymeterError):
     """Keymeter said no.
 
     `status` is the HTTP status, `code` the stable error code, `message` one sentence. `retry_after` is in seconds, and None
-    if time alone does not help. `request_id` is the `X-Request-Id` of the answer: quote it to your operator.
+    if time alone does not help. `request_id` is the `X-Request-Id` of the answer: quote it to your operator. If one of many
+    tokens is the reason, `index` is its place among those to be created, from 0, or `token_id` its ID.
     """
+
+    index: int | None = None
+    token_id: int | None = None
 
     def __init__(
         self,
@@ -106,7 +110,7 @@ class RateLimited(Refused):
 
 
 class Conflict(Refused):
-    """The reservation has ended or is unknown, or the request ID was used for something else."""
+    """The reservation has ended or is unknown, an ID was used for something else, or the token does not allow it now."""
 
 
 class BadRequest(Refused):
@@ -115,6 +119,20 @@ class BadRequest(Refused):
 
 class InvalidGateway(Refused):
     """The gateway credential is wrong or revoked."""
+
+
+class InvalidAccessToken(Refused):
+    """The access token is wrong, expired or revoked."""
+
+
+class NotFound(Refused):
+    """There is no such token or old key of yours."""
+
+
+class TokenChanged(Refused):
+    """The token was changed since it was read; nothing was done. `etag` is its present version."""
+
+    etag: str = ""
 
 
 # Every error code that a call of a gateway can answer, with its status. A test compares it with the OpenAPI document.
@@ -161,6 +179,56 @@ CODES: Final[Mapping[str, tuple[int, type[Refused] | type[Unavailable]]]] = {
     "timeout": (503, Unavailable),
 }
 
+# Every error code that a call for one's own tokens can answer. The same code may have another status than for a gateway.
+TOKEN_CODES: Final[Mapping[str, tuple[int, type[Refused] | type[Unavailable]]]] = {
+    "not_signed_in": (401, InvalidAccessToken),
+    "invalid_credential": (401, InvalidAccessToken),
+    "user_mismatch": (401, InvalidAccessToken),
+    "token_api_not_enabled": (403, NotAllowed),
+    "user_disabled": (403, NotAllowed),
+    "cross_site_request": (403, NotAllowed),
+    "not_found": (404, NotFound),
+    "token_expired": (409, Conflict),
+    "token_exhausted": (409, Conflict),
+    "token_limit_reached": (409, Conflict),
+    "insufficient_quota": (409, Conflict),
+    "too_many_old_keys": (409, Conflict),
+    "key_rotated": (409, Conflict),
+    "token_changed": (412, TokenChanged),
+    "idempotency_key_reused": (422, Conflict),
+    "switched_off_by_administrator": (403, NotAllowed),
+    "switched_off_by_root": (403, NotAllowed),
+    "invalid_json": (400, BadRequest),
+    "invalid_body": (400, BadRequest),
+    "invalid_field": (400, BadRequest),
+    "missing_field": (400, BadRequest),
+    "invalid_query": (400, BadRequest),
+    "invalid_page": (400, BadRequest),
+    "invalid_filter": (400, BadRequest),
+    "invalid_id": (400, BadRequest),
+    "invalid_ids": (400, BadRequest),
+    "invalid_tokens": (400, BadRequest),
+    "invalid_name": (400, BadRequest),
+    "invalid_note": (400, BadRequest),
+    "invalid_expiry": (400, BadRequest),
+    "invalid_quota": (400, BadRequest),
+    "invalid_period_limit": (400, BadRequest),
+    "invalid_rate_limit": (400, BadRequest),
+    "invalid_models": (400, BadRequest),
+    "invalid_ips": (400, BadRequest),
+    "invalid_group": (400, BadRequest),
+    "invalid_status": (400, BadRequest),
+    "invalid_grace": (400, BadRequest),
+    "invalid_if_match": (400, BadRequest),
+    "invalid_idempotency_key": (400, BadRequest),
+    "body_too_large": (413, BadRequest),
+    "internal": (500, Unavailable),
+    "database_unavailable": (503, Unavailable),
+    "too_many_connections": (503, Unavailable),
+    "server_busy": (503, Unavailable),
+    "timeout": (503, Unavailable),
+}
+
 # For codes of a newer service.
 _BY_STATUS: Final[Mapping[int, type[Refused]]] = {
     400: BadRequest,
@@ -177,10 +245,11 @@ def error_of(
     status: int | None = None,
     retry_after: int | None = None,
     request_id: str | None = None,
+    codes: Mapping[str, tuple[int, type[Refused] | type[Unavailable]]] = CODES,
 ) -> KeymeterError:
     """The error that a failure stands for. `status` is missing for one of many charges; its code says it."""
     code, message = str(failure.get("error")), str(failure.get("message"))
-    known_status, kind = CODES.get(code, (0, _BY_STATUS.get(status or 0, Refused)))
+    known_status, kind = codes.get(code, (0, _BY_STATUS.get(status or 0, Refused)))
     status = status or known_status
     if status >= 500 or kind is Unavailable:
         return Unavailable(message, status, code, retry_after, request_id)
@@ -198,7 +267,10 @@ def error_of(
             _integer(failure.get("resets_at")),
         )
     assert issubclass(kind, Refused)
-    return kind(status, code, message, retry_after, request_id)
+    error = kind(status, code, message, retry_after, request_id)
+    error.index = _integer(failure.get("index"))
+    error.token_id = _integer(failure.get("id"))
+    return error
 
 
 def _integer(value: object) -> int | None:

@@ -138,3 +138,73 @@ test('who saves a key that somebody else changed meanwhile sees both, and choose
   await hidden(form);
   expect(await read()).toMatchObject({ name: 'Support', note: 'Owner: support' });
 });
+
+test('several keys get quota, are disabled and enabled together, all or none', async ({
+  visit,
+  root,
+  site,
+}) => {
+  const ivy = await createUser(root, 'ivy');
+  const api = await signedIn(site, ivy);
+  for (const name of ['Website', 'Notebook']) await newKey(api, name);
+  await newKey(api, 'Free', { unlimited_quota: true });
+  const page = await visit({
+    as: ivy,
+    path: '/keys',
+    expected: [/^409 PATCH \/api\/token\/bulk$/],
+  });
+  const bar = page.getByRole('region', { name: 'Selected keys' });
+  const all = page.getByRole('checkbox', { name: 'Select all keys on this page' });
+  const dialog = page.getByRole('dialog', { name: 'Add quota to 2 keys' });
+  const tokens = async () => (await done(api.GET('/api/token/', { params: { query: {} } }))).items;
+  const named = async (name: string) => (await tokens()).find((token) => token.name === name);
+  const patches: string[] = [];
+  page.on('request', (request) => {
+    if (request.method() === 'PATCH') patches.push(new URL(request.url()).pathname);
+  });
+
+  await all.check();
+  await bar.getByRole('button', { name: 'Add quota' }).click();
+  await visible(dialog.getByText('1 key without a quota in total stays as before.'));
+  await dialog.getByRole('button', { name: 'Add quota' }).click();
+  const amount = dialog.getByLabel('Dollars for each key');
+  expect(await amount.getAttribute('aria-invalid')).toBe('true');
+  await amount.fill('2.50');
+  expect(await violations(dialog)).toEqual([]);
+  await dialog.getByRole('button', { name: 'Add quota' }).click();
+  await visible(page.getByText('Added $2.50 to each of 2 keys.'));
+  await hidden(dialog, bar);
+  expect((await named('Website'))?.remain_quota).toBe(12.5 * UNITS);
+  expect((await named('Free'))?.unlimited_quota).toBe(true);
+
+  const free = page.getByRole('switch', { name: 'Allow requests with Free' });
+  await free.click();
+  await visible(page.getByText(/^Disabled “Free”\./));
+  await all.check();
+  await bar.getByRole('button', { name: 'Disable' }).click();
+  await page.getByRole('dialog').getByRole('button', { name: 'Disable 3 keys' }).click();
+  const toast = page.getByRole('alert').filter({ hasText: 'Disabled 3 keys.' });
+  await toast.getByRole('button', { name: 'Undo' }).click();
+  await visible(page.getByText('Enabled 2 keys again.'));
+  expect((await tokens()).map(({ name, status }) => [name, status])).toEqual([
+    ['Free', 2],
+    ['Notebook', 1],
+    ['Website', 1],
+  ]);
+
+  const website = await named('Website');
+  const past = { id: website?.id ?? 0, expired_time: 1_700_000_000, status: 2 };
+  await done(api.PUT('/api/token/', { body: past }));
+  await done(api.PUT('/api/token/', { params: { query: { status_only: '1' } }, body: past }));
+  await page.reload();
+  await all.check();
+  await bar.getByRole('button', { name: 'Enable' }).click();
+  await visible(page.getByText(/^Nothing was changed, because of “Website”: /), bar);
+  expect((await named('Free'))?.status).toBe(2);
+  await page.getByRole('checkbox', { name: 'Select Website' }).uncheck();
+  await bar.getByRole('button', { name: 'Enable' }).click();
+  await visible(page.getByText('Enabled 1 key.'));
+  await hidden(bar);
+  expect((await named('Free'))?.status).toBe(1);
+  expect(patches).toEqual(['/api/token/bulk', '/api/token/bulk', '/api/token/bulk', '/api/token/bulk']);
+});

@@ -36,6 +36,17 @@ describe('call', () => {
     expect(failure).toMatchObject({ status: 429, code: 'rate_limited', retryAfter: 7 });
   });
 
+  it('knows which of many is the reason, and its name', async () => {
+    const body = { success: false, message: 'the token is expired', error: 'token_expired', id: 7 };
+    const failure = await failureOf(Response.json(body, { status: 409 }));
+    expect(failure.aboutOneOf([{ id: 7, name: 'Website' }])).toMatchObject({
+      status: 409,
+      code: 'token_expired',
+      about: 'Website',
+    });
+    expect(failure.aboutOneOf([]).about).toBeUndefined();
+  });
+
   it('does not call a server unreachable that answers something else', async () => {
     const failure = await failureOf(html(500));
     expect(failure).toMatchObject({ status: 500, code: 'unexpected_answer', isTransient: false });

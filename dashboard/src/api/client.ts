@@ -63,6 +63,7 @@ interface Envelope {
   success: boolean;
   message?: string;
   error?: string;
+  id?: number;
 }
 
 function isEnvelope(body: unknown): body is Envelope {
@@ -77,6 +78,7 @@ function refusal(body: Envelope, response: Response): ApiError | undefined {
     body.error ?? 'unknown',
     body.message ?? texts.common.failure.unexpected,
     Number.isFinite(wait) ? wait : undefined,
+    body.id,
   );
 }
 

@@ -13,8 +13,18 @@ export class ApiError extends Error {
     message: string,
     /** Seconds to wait before the next attempt. */
     readonly retryAfter?: number,
+    /** Of a change of many, the ID of the one that is the reason. */
+    readonly id?: number,
+    /** Its name. */
+    readonly about?: string,
   ) {
     super(message);
+  }
+
+  /** The same failure with the name of the one that is the reason, of these. */
+  aboutOneOf(all: { id: number; name: string }[]): ApiError {
+    const about = all.find(({ id }) => id === this.id)?.name;
+    return new ApiError(this.status, this.code, this.message, this.retryAfter, this.id, about);
   }
 
   get isUnreachable(): boolean {

@@ -1,4 +1,5 @@
 import { useMutation, useQueryClient } from '@tanstack/react-query';
+import { changeTokens } from './changeTokens';
 import { api, call } from './client';
 import { hasCode } from './error';
 import type { components } from './schema';
@@ -55,6 +56,20 @@ export function useUpdateToken() {
     mutationFn: update,
     onSuccess: (updated) => {
       replaceTokens(client, ['saved' in updated ? updated.saved : updated.theirs.data]);
+      client.invalidateQueries({ queryKey: tokensKey });
+    },
+  });
+}
+
+/** Adds quota to each of these tokens, or to none. */
+export function useAddQuota() {
+  const client = useQueryClient();
+  return useMutation({
+    mutationFn: ({ tokens, units }: { tokens: Token[]; units: number }) =>
+      changeTokens(tokens, { add_quota: units }),
+    onSuccess: (changed) => replaceTokens(client, changed),
+    // Also after a failure: the answer can be lost after the change.
+    onSettled: () => {
       client.invalidateQueries({ queryKey: tokensKey });
     },
   });

@@ -1,6 +1,6 @@
 import { useMutation, useQueryClient } from '@tanstack/react-query';
+import { changeTokens } from './changeTokens';
 import { api, call } from './client';
-import { sendEach } from './sendEach';
 import { roles } from './serverLimits';
 import type { User } from './session';
 import { replaceTokens, tokensKey } from './tokenCache';
@@ -39,16 +39,21 @@ interface Switching {
   on: boolean;
 }
 
-function putStatus(id: number, on: boolean) {
-  const body = { id, status: on ? ENABLED : DISABLED };
-  return call(api.PUT('/api/token/', { params: { query: { status_only: '1' } }, body }));
+/** Switches all or none. */
+async function switchAll({ tokens, on }: Switching): Promise<Token[]> {
+  const status = on ? ENABLED : DISABLED;
+  const [first, ...others] = tokens;
+  if (!first) return [];
+  if (others.length > 0) return changeTokens(tokens, { status });
+  const params = { query: { status_only: '1' } };
+  return [await call(api.PUT('/api/token/', { params, body: { id: first.id, status } }))];
 }
 
-/** Enables or disables tokens. Optimistic: tokens that the server refuses return to their old status. */
+/** Enables or disables tokens, all or none. Optimistic: if the server refuses, they return to their old status. */
 export function useSwitchTokens() {
   const client = useQueryClient();
   return useMutation({
-    mutationFn: ({ tokens, on }: Switching) => sendEach(tokens, ({ id }) => putStatus(id, on)),
+    mutationFn: switchAll,
     onMutate: async ({ tokens, on }) => {
       await client.cancelQueries({ queryKey: tokensKey });
       replaceTokens(
@@ -56,8 +61,7 @@ export function useSwitchTokens() {
         tokens.map((token) => asked(token, on)),
       );
     },
-    onSuccess: ({ done, refused }) =>
-      replaceTokens(client, [...done, ...refused.map(({ token }) => answered(token))]),
+    onSuccess: (switched) => replaceTokens(client, switched),
     onError: (_, { tokens }) => replaceTokens(client, tokens.map(answered)),
     // Lists with another filter are loaded again when they are shown.
     onSettled: () => client.invalidateQueries({ queryKey: tokensKey, refetchType: 'none' }),

@@ -14,6 +14,12 @@ describe('failureText', () => {
     );
   });
 
+  it('says which of many is the reason', () => {
+    const failure = new ApiError(409, 'token_expired', 'a sentence', undefined, 7);
+    const text = failureText(failure.aboutOneOf([{ id: 7, name: 'Website' }]));
+    expect(text).toBe(`Nothing was changed, because of “Website”: ${texts.errors.token_expired}`);
+  });
+
   it.each([
     [new ApiError(409, 'from_a_newer_server', 'try `a` instead'), 'Try “a” instead.'],
     [new ApiError(400, 'toString', 'no text'), 'No text.'],

@@ -23,6 +23,11 @@ const DETAILED: ReadonlySet<string> = new Set<ErrorCode>([
 
 /** What to tell people about a failure: the text for its code, or the message of the API if there is none. */
 export function failureText(error: Error): string {
+  const text = withoutName(error);
+  return error instanceof ApiError && error.about ? texts.common.failure.about(error.about, text) : text;
+}
+
+function withoutName(error: Error): string {
   const code = error instanceof ApiError ? error.code : '';
   const text = textOf(texts.errors, code);
   if (text === undefined) return sentence(error.message);

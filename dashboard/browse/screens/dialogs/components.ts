@@ -7,6 +7,7 @@ const SOURCE = join(import.meta.dirname, '../../../src');
 export const DIALOGS = {
   'about keys': {
     'pages/key/old-keys/EndOldKeyDialog.tsx': 1,
+    'pages/keys/actions/AddQuotaDialog.tsx': 1,
     'pages/keys/actions/DeleteKeysDialog.tsx': 1,
     'pages/keys/actions/DisableKeysDialog.tsx': 1,
     'pages/keys/actions/KeyMenu.tsx': 1,

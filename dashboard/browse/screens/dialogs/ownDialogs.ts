@@ -40,6 +40,8 @@ export async function walkKeyDialogs(walk: DialogWalk, visit: Visit) {
   const bar = page.getByRole('region', { name: keys.selection.label });
   await walk.check(bar, 'pages/keys/SelectionBar.tsx', keys.selection.label);
   const count = Number(/\d+/.exec(await bar.innerText())?.[0]);
+  await bar.getByRole('button', { name: keys.selection.addQuota }).click();
+  await walk.dialog(page, 'pages/keys/actions/AddQuotaDialog.tsx', keys.addQuota.confirm);
   await bar.getByRole('button', { name: keys.selection.disable }).click();
   await walk.dialog(page, 'pages/keys/actions/DisableKeysDialog.tsx', keys.disable.title(count));
   await bar.getByRole('button', { name: keys.selection.delete }).click();

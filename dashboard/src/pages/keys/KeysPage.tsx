@@ -33,6 +33,7 @@ export default function KeysPage() {
     focusAfterDelete: createButtonRef,
     onDeleted: selection.remove,
     onDisabled: selection.clear,
+    onQuotaAdded: selection.clear,
   });
   const [creating, setCreating] = useCreateParam();
   const [created, setCreated] = useState<Token>();

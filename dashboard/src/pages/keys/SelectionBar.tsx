@@ -2,6 +2,7 @@ import { ActionIcon, Button, Group, Paper, Text, Tooltip } from '@mantine/core';
 import { IconX } from '@tabler/icons-react';
 import { formatInteger } from '../../format/locale';
 import { texts } from '../../texts';
+import { hasQuota } from './actions/quotaToAdd';
 import type { KeyActions } from './actions/useKeyActions';
 import classes from './SelectionBar.module.css';
 import type { Selection } from './useSelection';
@@ -13,14 +14,15 @@ export function SelectionBar({ selection, actions }: { selection: Selection; act
   const { tokens, elsewhere, clear } = selection;
   if (tokens.length === 0) return null;
 
-  function enable() {
-    actions.setSwitch(tokens, true);
-    clear();
+  async function enable() {
+    if (await actions.enableAll(tokens)) clear();
   }
 
   function disable() {
-    if (tokens.length > 1) return actions.disableAll(tokens);
-    actions.setSwitch(tokens, false);
+    const [first, ...others] = tokens;
+    if (!first) return;
+    if (others.length > 0) return actions.disableAll(tokens);
+    actions.setSwitch([first], false);
     clear();
   }
 
@@ -42,6 +44,11 @@ export function SelectionBar({ selection, actions }: { selection: Selection; act
         <Button size="xs" variant="default" onClick={disable}>
           {words.disable}
         </Button>
+        {tokens.some(hasQuota) && (
+          <Button size="xs" variant="default" onClick={() => actions.addQuota(tokens)}>
+            {words.addQuota}
+          </Button>
+        )}
         <Button size="xs" variant="light" color="red" onClick={() => actions.remove(tokens)}>
           {words.delete}
         </Button>

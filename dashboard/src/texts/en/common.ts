@@ -97,6 +97,7 @@ export const common = {
     unreachable: 'Can’t reach the server. You may be offline.',
     unexpected: 'The server sent an unexpected response. Try again.',
     withDetails: (text: string, details: string) => `${text} ${details}`,
+    about: (name: string, text: string) => `Nothing was changed, because of “${name}”: ${text}`,
     retryAfter: (seconds: number) => `Try again in ${plural(seconds, 'second', 'seconds')}.`,
     notEnabled: 'You don’t have API access yet.',
     requestAccess: 'Request access',

@@ -65,9 +65,20 @@ export const keys = {
     count: (keys: string) => `${keys} selected`,
     enable: 'Enable',
     disable: 'Disable',
+    addQuota: 'Add quota',
     delete: 'Delete',
     clear: 'Clear selection',
     elsewhere: (keys: string) => `${keys} not on this page`,
+  },
+  addQuota: {
+    title: (keys: number) => `Add quota to ${count(keys)}`,
+    unlimited: (keys: number) =>
+      `${count(keys)} without a quota in total ${keys === 1 ? 'stays' : 'stay'} as before.`,
+    amount: 'Dollars for each key',
+    nothing: 'Enter more than 0.',
+    confirm: 'Add quota',
+    done: (usd: string, keys: number) =>
+      `Added ${usd} to ${keys === 1 ? '1 key' : `each of ${count(keys)}`}.`,
   },
   disable: {
     title: (keys: number) => `Disable ${count(keys)}?`,
@@ -78,6 +89,7 @@ export const keys = {
   switch: (name: string) => `Allow requests with ${name}`,
   switched: {
     disabled: (name: string) => `Disabled “${name}”. Programs that use it are refused.`,
+    enabled: (keys: number) => `Enabled ${count(keys)}.`,
     undone: (keys: number) => `Enabled ${count(keys)} again.`,
     someRefused: (refused: string, all: number, sentence: string) =>
       `${refused} of ${count(all)} weren’t changed. ${sentence}`,

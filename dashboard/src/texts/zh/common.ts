@@ -94,6 +94,7 @@ export const common: Texts['common'] = {
     unreachable: '无法连接服务器。你可能已离线。',
     unexpected: '服务器返回了意外的响应。请重试。',
     withDetails: (text: string, details: string) => `${text}（${details}）`,
+    about: (name: string, text: string) => `由于“${name}”，没有做任何修改：${text}`,
     retryAfter: (seconds: number) => `请在 ${formatInteger(seconds)} 秒后重试。`,
     notEnabled: '你还没有 API 权限。',
     requestAccess: '申请权限',

@@ -57,9 +57,18 @@ export const keys: Texts['keys'] = {
     count: (keys: string) => `已选 ${keys} 个`,
     enable: '启用',
     disable: '禁用',
+    addQuota: '增加额度',
     delete: '删除',
     clear: '清除选择',
     elsewhere: (keys: string) => `${keys} 个不在此页`,
+  },
+  addQuota: {
+    title: (keys: number) => `为 ${formatInteger(keys)} 个令牌增加额度`,
+    unlimited: (keys: number) => `${formatInteger(keys)} 个没有总额度的令牌保持不变。`,
+    amount: '每个令牌增加（美元）',
+    nothing: '请输入大于 0 的金额。',
+    confirm: '增加额度',
+    done: (usd: string, keys: number) => `已为 ${formatInteger(keys)} 个令牌各增加 ${usd}。`,
   },
   disable: {
     title: (keys: number) => `禁用 ${formatInteger(keys)} 个令牌？`,
@@ -70,6 +79,7 @@ export const keys: Texts['keys'] = {
   switch: (name: string) => `允许 ${name} 的请求`,
   switched: {
     disabled: (name: string) => `已禁用“${name}”。使用它的请求会被拒绝。`,
+    enabled: (keys: number) => `已启用 ${formatInteger(keys)} 个令牌。`,
     undone: (keys: number) => `已重新启用 ${formatInteger(keys)} 个令牌。`,
     someRefused: (refused: string, all: number, sentence: string) =>
       `${formatInteger(all)} 个令牌中有 ${refused} 个未能修改。${sentence}`,

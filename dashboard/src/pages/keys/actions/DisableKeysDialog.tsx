@@ -1,6 +1,5 @@
 import { Text } from '@mantine/core';
-import type { Outcome } from '../../../api/sendEach';
-import { useSwitchTokens } from '../../../api/tokenSwitch';
+import { isSwitchedOn, useSwitchTokens } from '../../../api/tokenSwitch';
 import type { Token } from '../../../api/tokens';
 import { ConfirmDialog } from '../../../shared/ConfirmDialog';
 import { useLastDefined } from '../../../shared/useLastDefined';
@@ -10,7 +9,7 @@ import { KeyNames } from './KeyNames';
 interface Props {
   /** The dialog is open while this is defined. */
   tokens: Token[] | undefined;
-  onDisabled: (result: Outcome) => void;
+  onDisabled?: () => void;
   onUndo: (tokens: Token[]) => void;
   onClose: () => void;
 }
@@ -20,6 +19,8 @@ const words = texts.keys.disable;
 /** Asks before several keys are disabled. */
 export function DisableKeysDialog({ tokens, onDisabled, onUndo, onClose }: Props) {
   const shown = useLastDefined(tokens) ?? [];
+  // Undo enables no key that was disabled before.
+  const enabled = shown.filter(isSwitchedOn);
   return (
     <ConfirmDialog
       opened={tokens !== undefined}
@@ -27,8 +28,8 @@ export function DisableKeysDialog({ tokens, onDisabled, onUndo, onClose }: Props
       actionLabel={words.confirm(shown.length)}
       mutation={useSwitchTokens()}
       variables={{ tokens: shown, on: false }}
-      successMessage={({ done }) => words.done(done.length)}
-      onUndo={({ done }) => onUndo(done)}
+      successMessage={() => words.done(shown.length)}
+      onUndo={enabled.length > 0 ? () => onUndo(enabled) : undefined}
       onSuccess={onDisabled}
       onClose={onClose}
     >

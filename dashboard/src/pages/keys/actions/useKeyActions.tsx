@@ -4,19 +4,24 @@ import type { Token } from '../../../api/tokens';
 import { notifyFailure, notifySuccess } from '../../../shared/notify';
 import { texts } from '../../../texts';
 import { KeyFormDrawer } from '../form/KeyFormDrawer';
+import { AddQuotaDialog } from './AddQuotaDialog';
 import { DeleteKeysDialog } from './DeleteKeysDialog';
 import { DisableKeysDialog } from './DisableKeysDialog';
 import { NewKeyDialog } from './NewKeyDialog';
 import { ReplaceKeyDialog } from './ReplaceKeyDialog';
 import { RevealedKeyDialog } from './RevealedKeyDialog';
-import { reportRefused, useSwitchKeys } from './useSwitchKeys';
+import { useSwitchKeys } from './useSwitchKeys';
 
 export interface KeyActions {
   edit: (token: Token) => void;
   /** Opens the form of a new key with the settings of this one. */
   duplicate: (token: Token) => void;
   remove: (tokens: Token[]) => void;
-  setSwitch: (tokens: Token[], on: boolean) => void;
+  setSwitch: (tokens: [Token], on: boolean) => void;
+  /** Resolves to false if the server refused one, and so all. */
+  enableAll: (tokens: Token[]) => Promise<boolean>;
+  /** Asks how much. */
+  addQuota: (tokens: Token[]) => void;
   /** Asks first. */
   disableAll: (tokens: Token[]) => void;
   copyKey: (token: Token) => void;
@@ -29,6 +34,8 @@ interface Options {
   onDeleted?: (tokens: Token[]) => void;
   /** Several keys were disabled together. */
   onDisabled?: () => void;
+  /** Quota was added to several keys together. */
+  onQuotaAdded?: () => void;
   /** Gets the focus after keys are deleted, because their rows no longer exist. */
   focusAfterDelete?: RefObject<HTMLElement | null>;
 }
@@ -41,9 +48,10 @@ export function useKeyActions(options: Options = {}): { actions: KeyActions; dia
   const duplicatedFrom = useRef<Element>(null);
   const [deleting, setDeleting] = useState<Token[]>();
   const [disabling, setDisabling] = useState<Token[]>();
+  const [raising, setRaising] = useState<Token[]>();
   const [replacing, setReplacing] = useState<Token>();
   const [revealed, setRevealed] = useState<{ name: string; key: string }>();
-  const { setSwitch, enableAgain } = useSwitchKeys();
+  const { setSwitch, enableAll, enableAgain } = useSwitchKeys();
   const reveal = useRevealKey();
 
   function duplicate(token: Token) {
@@ -104,12 +112,10 @@ export function useKeyActions(options: Options = {}): { actions: KeyActions; dia
       <DisableKeysDialog
         tokens={disabling}
         onUndo={enableAgain}
-        onDisabled={(result) => {
-          reportRefused(result);
-          options.onDisabled?.();
-        }}
+        onDisabled={options.onDisabled}
         onClose={() => setDisabling(undefined)}
       />
+      <AddQuotaDialog tokens={raising} onAdded={options.onQuotaAdded} onClose={() => setRaising(undefined)} />
       <ReplaceKeyDialog token={replacing} onClose={() => setReplacing(undefined)} />
       <RevealedKeyDialog revealed={revealed} onClose={() => setRevealed(undefined)} />
     </>
@@ -121,6 +127,8 @@ export function useKeyActions(options: Options = {}): { actions: KeyActions; dia
       remove: setDeleting,
       disableAll: setDisabling,
       setSwitch,
+      enableAll,
+      addQuota: setRaising,
       copyKey,
       revealKey,
       replaceKey: setReplacing,

@@ -1,8 +1,9 @@
 import { useRestoreTokens } from '../../../api/deletedTokens';
 import type { Token } from '../../../api/tokens';
+import { failureText } from '../../../format/failure';
+import { formatInteger } from '../../../format/locale';
 import { notifyFailure, notifySuccess } from '../../../shared/notify';
 import { texts } from '../../../texts';
-import { reportRefused } from './useSwitchKeys';
 
 const words = texts.deletedKeys;
 
@@ -13,9 +14,12 @@ export function useRestoreKeys() {
   // Awaited, because `mutate` runs no callbacks after the page of a deleted key has closed.
   async function restoreAgain(tokens: Token[]) {
     try {
-      const result = await restore.mutateAsync(tokens);
-      notifySuccess(words.undone(result.done.length));
-      reportRefused(result, words.someRefused);
+      const { done, refused } = await restore.mutateAsync(tokens);
+      notifySuccess(words.undone(done.length));
+      const [first] = refused;
+      if (!first) return;
+      const count = formatInteger(refused.length);
+      notifyFailure(new Error(words.someRefused(count, tokens.length, failureText(first.error))));
     } catch (error) {
       notifyFailure(error as Error);
     }

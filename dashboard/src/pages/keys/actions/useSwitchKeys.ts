@@ -1,7 +1,6 @@
-import type { Outcome } from '../../../api/sendEach';
-import { useSwitchTokens } from '../../../api/tokenSwitch';
+import { useUser } from '../../../api/session';
+import { isSwitchedOn, lockedBy, useSwitchTokens } from '../../../api/tokenSwitch';
 import type { Token } from '../../../api/tokens';
-import { failureText } from '../../../format/failure';
 import { formatInteger } from '../../../format/locale';
 import { notifyFailure, notifySuccess } from '../../../shared/notify';
 import { notifyUndo } from '../../../shared/notifyUndo';
@@ -11,40 +10,47 @@ const words = texts.keys.switched;
 
 /** Enables and disables keys, and says what became of it. */
 export function useSwitchKeys() {
+  const user = useUser();
   const switchTokens = useSwitchTokens();
 
   // Awaited, because `mutate` runs its callbacks only for the last of several concurrent calls.
-  async function switchAll(tokens: Token[], on: boolean, report: (switched: Token[]) => void) {
+  async function switchAll(tokens: Token[], on: boolean): Promise<Token[] | undefined> {
     try {
-      const result = await switchTokens.mutateAsync({ tokens, on });
-      report(result.done);
-      reportRefused(result);
+      return await switchTokens.mutateAsync({ tokens, on });
     } catch (error) {
       notifyFailure(error as Error);
+      return undefined;
     }
   }
 
   /** For a switch, which shows by itself that a key is enabled. */
-  function setSwitch(tokens: Token[], on: boolean) {
-    return switchAll(tokens, on, (switched) => {
-      const [first] = switched;
-      if (!on && first) notifyUndo(words.disabled(first.name), () => enableAgain(switched));
-    });
+  async function setSwitch([token]: [Token], on: boolean) {
+    const switched = await switchAll([token], on);
+    if (switched && !on) notifyUndo(words.disabled(token.name), () => enableAgain(switched));
   }
 
-  function enableAgain(tokens: Token[]) {
-    return switchAll(tokens, true, ({ length }) => {
-      if (length > 0) notifySuccess(words.undone(length));
-    });
+  /** Enables those that are disabled. Returns false if the server refused one, and so all. */
+  async function enableAll(tokens: Token[]): Promise<boolean> {
+    const disabled = tokens.filter((token) => !isSwitchedOn(token));
+    const locked = disabled.flatMap((token) => lockedBy(user, token) ?? []);
+    const enabled = await switchAll(
+      disabled.filter((token) => !lockedBy(user, token)),
+      true,
+    );
+    if (!enabled) return false;
+    if (enabled.length > 0) notifySuccess(words.enabled(enabled.length));
+    const [who] = locked;
+    if (who) {
+      const text = words.someRefused(formatInteger(locked.length), tokens.length, texts.key.locked[who]);
+      notifyFailure(new Error(text));
+    }
+    return true;
   }
 
-  return { setSwitch, enableAgain };
-}
+  async function enableAgain(tokens: Token[]) {
+    const enabled = await switchAll(tokens, true);
+    if (enabled) notifySuccess(words.undone(enabled.length));
+  }
 
-/** Says how many keys the server refused. */
-export function reportRefused({ done, refused }: Outcome, sentence = words.someRefused) {
-  const [first] = refused;
-  if (!first) return;
-  const all = done.length + refused.length;
-  notifyFailure(new Error(sentence(formatInteger(refused.length), all, failureText(first.error))));
+  return { setSwitch, enableAll, enableAgain };
 }

@@ -71,9 +71,9 @@ const inputs: Record<Exclude<TokenFieldName, SwitchName>, ComponentType<FieldPro
   note: NoteField,
 };
 
-export function KeyForm({ known: opened, template, fix, onCreated, onClose }: Props) {
+export function KeyForm({ known: initial, template, fix, onCreated, onClose }: Props) {
   // The token as it was when the form opened: gateways keep charging it while the form is open.
-  const [known, setKnown] = useState(opened);
+  const [known, setKnown] = useState(initial);
   const original = known?.data;
   const { save, conflict, ...mutation } = useSaveKey({ known, onCreated, onClose });
   const [initialValues] = useState(() => {

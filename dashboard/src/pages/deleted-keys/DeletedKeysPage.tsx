@@ -72,7 +72,8 @@ function Restored({ ref, token }: { ref: Ref<HTMLDivElement>; token: Token }) {
       title={words.restored(token.name)}
       mb="md"
     >
-      {words.ifLeaked}
+      {token.state === 'working' && <div>{words.works}</div>}
+      <div>{words.ifLeaked}</div>
       <div>
         <Anchor component={Link} href={`/keys/${token.id}`} inherit>
           {words.show}

@@ -4,12 +4,13 @@ const count = (keys: number) => plural(keys, 'key', 'keys');
 
 export const deletedKeys = {
   title: 'Deleted keys',
-  description: 'A restored key works again in your programs, with the quota and the limits that it had.',
+  description: 'Restoring a key brings it back as it was, with its quota and its limits.',
   columns: { name: 'Name', deleted: 'Deleted', until: 'Can be restored until' },
   restore: 'Restore',
   restoreOne: (name: string) => `Restore ${name}`,
   restored: (name: string) => `Restored “${name}”`,
-  ifLeaked: 'Programs that have its key can use it again. If the key leaked, replace it now.',
+  works: 'Programs that have its key can use it again.',
+  ifLeaked: 'If the key leaked, replace it now.',
   show: 'Show this key',
   undone: (keys: number) => `Restored ${count(keys)}.`,
   someRefused: (refused: string, all: number, sentence: string) =>

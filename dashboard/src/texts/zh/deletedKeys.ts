@@ -3,12 +3,13 @@ import type { Texts } from '..';
 
 export const deletedKeys: Texts['deletedKeys'] = {
   title: '已删除的令牌',
-  description: '恢复后，令牌可在你的程序中继续使用，额度和限额与删除前相同。',
+  description: '恢复后，令牌与删除前一样，额度和限额不变。',
   columns: { name: '名称', deleted: '删除时间', until: '可恢复至' },
   restore: '恢复',
   restoreOne: (name: string) => `恢复 ${name}`,
   restored: (name: string) => `已恢复“${name}”`,
-  ifLeaked: '持有其密钥的程序又可以使用它了。如果密钥已泄露，请立即更换。',
+  works: '持有其密钥的程序又可以使用它了。',
+  ifLeaked: '如果密钥已泄露，请立即更换。',
   show: '查看此令牌',
   undone: (keys: number) => `已恢复 ${formatInteger(keys)} 个令牌。`,
   someRefused: (refused: string, all: number, sentence: string) =>

@@ -65,6 +65,7 @@ export default function KeysPage() {
         description={words.description}
         actions={
           <>
+            <CreateButton ref={createButtonRef} onClick={() => setCreating(true)} />
             <Button
               component={Link}
               href="/keys/deleted"
@@ -73,7 +74,6 @@ export default function KeysPage() {
             >
               {texts.deletedKeys.title}
             </Button>
-            <CreateButton ref={createButtonRef} onClick={() => setCreating(true)} />
           </>
         }
       />

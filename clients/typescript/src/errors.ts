@@ -13,6 +13,12 @@ export interface Failure {
   readonly code?: string;
   readonly retryAfter?: number;
   readonly requestId?: string;
+  /** The place of the token that is the reason, from 0, if many were to be created. */
+  readonly index?: number;
+  /** The ID of the token that is the reason, if many were to be changed. */
+  readonly tokenId?: number;
+  /** The present version of the token. */
+  readonly etag?: string;
 }
 
 /** No answer, or one that says that Keymeter cannot answer now. Never treat it as permission. */
@@ -55,6 +61,10 @@ export class Refused extends KeymeterError {
   readonly retryAfter?: number;
   /** The `X-Request-Id` of the answer: quote it to your operator. */
   readonly requestId?: string;
+  /** The place of the token that is the reason, from 0, if many were to be created. */
+  readonly index?: number;
+  /** The ID of the token that is the reason, if many were to be changed. */
+  readonly tokenId?: number;
 
   constructor(status: number, code: string, message: string, failure: Failure = {}) {
     super(message);
@@ -62,6 +72,8 @@ export class Refused extends KeymeterError {
     this.code = code;
     this.retryAfter = failure.retryAfter;
     this.requestId = failure.requestId;
+    this.index = failure.index;
+    this.tokenId = failure.tokenId;
   }
 
   override toString(): string {
@@ -111,7 +123,7 @@ export class RateLimited extends Refused {
   override name = 'RateLimited';
 }
 
-/** The reservation has ended or is unknown, or the request ID was used for something else. */
+/** The reservation has ended or is unknown, an ID was used for something else, or the token does not allow it now. */
 export class Conflict extends Refused {
   override name = 'Conflict';
 }
@@ -126,13 +138,34 @@ export class InvalidGateway extends Refused {
   override name = 'InvalidGateway';
 }
 
+/** The access token is wrong, expired or revoked. */
+export class InvalidAccessToken extends Refused {
+  override name = 'InvalidAccessToken';
+}
+
+/** There is no such token or old key of yours. */
+export class NotFound extends Refused {
+  override name = 'NotFound';
+}
+
+/** The token was changed since it was read; nothing was done. */
+export class TokenChanged extends Refused {
+  override name = 'TokenChanged';
+  /** Its present version. */
+  readonly etag: string;
+
+  constructor(status: number, code: string, message: string, failure: Failure = {}) {
+    super(status, code, message, failure);
+    this.etag = failure.etag ?? '';
+  }
+}
+
 type Kind = typeof Refused | typeof LimitExceeded | typeof Unavailable;
 
+export type Codes = ReadonlyMap<string, readonly [status: number, kind: Kind]>;
+
 /** Every error code that a call of a gateway can answer, with its status. A test compares it with the OpenAPI document. */
-export const CODES: ReadonlyMap<string, readonly [status: number, kind: Kind]> = new Map<
-  string,
-  readonly [number, Kind]
->([
+export const CODES: Codes = new Map<string, readonly [number, Kind]>([
   ['invalid_key', [401, InvalidKey]],
   ['invalid_gateway', [401, InvalidGateway]],
   ['token_exhausted', [402, QuotaExhausted]],
@@ -175,6 +208,56 @@ export const CODES: ReadonlyMap<string, readonly [status: number, kind: Kind]> =
   ['timeout', [503, Unavailable]],
 ]);
 
+/** Every error code that a call for one's own tokens can answer. The same code may have another status than for a gateway. */
+export const TOKEN_CODES: Codes = new Map<string, readonly [number, Kind]>([
+  ['not_signed_in', [401, InvalidAccessToken]],
+  ['invalid_credential', [401, InvalidAccessToken]],
+  ['user_mismatch', [401, InvalidAccessToken]],
+  ['token_api_not_enabled', [403, NotAllowed]],
+  ['user_disabled', [403, NotAllowed]],
+  ['cross_site_request', [403, NotAllowed]],
+  ['switched_off_by_administrator', [403, NotAllowed]],
+  ['switched_off_by_root', [403, NotAllowed]],
+  ['not_found', [404, NotFound]],
+  ['token_expired', [409, Conflict]],
+  ['token_exhausted', [409, Conflict]],
+  ['token_limit_reached', [409, Conflict]],
+  ['insufficient_quota', [409, Conflict]],
+  ['too_many_old_keys', [409, Conflict]],
+  ['key_rotated', [409, Conflict]],
+  ['token_changed', [412, TokenChanged]],
+  ['idempotency_key_reused', [422, Conflict]],
+  ['invalid_json', [400, BadRequest]],
+  ['invalid_body', [400, BadRequest]],
+  ['invalid_field', [400, BadRequest]],
+  ['missing_field', [400, BadRequest]],
+  ['invalid_query', [400, BadRequest]],
+  ['invalid_page', [400, BadRequest]],
+  ['invalid_filter', [400, BadRequest]],
+  ['invalid_id', [400, BadRequest]],
+  ['invalid_ids', [400, BadRequest]],
+  ['invalid_tokens', [400, BadRequest]],
+  ['invalid_name', [400, BadRequest]],
+  ['invalid_note', [400, BadRequest]],
+  ['invalid_expiry', [400, BadRequest]],
+  ['invalid_quota', [400, BadRequest]],
+  ['invalid_period_limit', [400, BadRequest]],
+  ['invalid_rate_limit', [400, BadRequest]],
+  ['invalid_models', [400, BadRequest]],
+  ['invalid_ips', [400, BadRequest]],
+  ['invalid_group', [400, BadRequest]],
+  ['invalid_status', [400, BadRequest]],
+  ['invalid_grace', [400, BadRequest]],
+  ['invalid_if_match', [400, BadRequest]],
+  ['invalid_idempotency_key', [400, BadRequest]],
+  ['body_too_large', [413, BadRequest]],
+  ['internal', [500, Unavailable]],
+  ['database_unavailable', [503, Unavailable]],
+  ['too_many_connections', [503, Unavailable]],
+  ['server_busy', [503, Unavailable]],
+  ['timeout', [503, Unavailable]],
+]);
+
 /** For codes of a newer service. */
 const BY_STATUS: ReadonlyMap<number, Kind> = new Map<number, Kind>([
   [400, BadRequest],
@@ -190,12 +273,16 @@ const BY_STATUS: ReadonlyMap<number, Kind> = new Map<number, Kind>([
  *
  * @param body the failure, in JSON
  */
-export function errorOf(body: Readonly<Record<string, unknown>>, answer: Failure = {}): KeymeterError {
+export function errorOf(
+  body: Readonly<Record<string, unknown>>,
+  answer: Failure = {},
+  codes = CODES,
+): KeymeterError {
   const code = String(body.error);
   const message = String(body.message);
-  const [knownStatus, kind] = CODES.get(code) ?? [0, BY_STATUS.get(answer.status ?? 0) ?? Refused];
+  const [knownStatus, kind] = codes.get(code) ?? [0, BY_STATUS.get(answer.status ?? 0) ?? Refused];
   const status = answer.status ?? knownStatus;
-  const failure: Failure = { ...answer, status, code };
+  const failure: Failure = { ...answer, status, code, index: integer(body.index), tokenId: integer(body.id) };
   if (status >= 500 || kind === Unavailable) return new Unavailable(message, failure);
   const Kind = kind as typeof LimitExceeded;
   return new Kind(status, code, message, failure, body);

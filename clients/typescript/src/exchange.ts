@@ -20,8 +20,8 @@ import {
   type Verification,
   wireName,
 } from './answers.ts';
-import { errorOf, integer, KeymeterError, Unavailable } from './errors.ts';
-import type { Received, Transport } from './transport.ts';
+import { CODES, type Codes, errorOf, integer, KeymeterError, Refused, Unavailable } from './errors.ts';
+import type { Received, Request, Transport } from './transport.ts';
 
 const TRIES = 3;
 const TRY_SECONDS = 2;
@@ -87,26 +87,30 @@ export interface SettleOptions extends Amount {
 }
 
 /** A request, and how its answer is read. */
-export interface Call<T> {
-  readonly path: string;
-  /** JSON, so that what cannot be sent fails before a spend begins. It may have a key. */
-  readonly body: string;
-  readonly read: (data: unknown) => T;
+export interface Call<T> extends Request {
+  readonly read: (data: unknown, headers: Headers) => T;
+  /** Default: those of the calls of gateways. */
+  readonly codes?: Codes;
+  /** What it means that this was refused after a try without an answer, which may have been carried out. Default: the refusal. */
+  readonly afterSilence?: (error: Refused) => { readonly result: T } | undefined;
 }
 
 /** How often and how long a call is still tried. */
 export class Tries {
   #left: number;
-  readonly #deadline = performance.now() + TOTAL_SECONDS * 1000;
+  readonly #trySeconds: number;
+  readonly #deadline: number;
   #pause = FIRST_PAUSE_SECONDS;
 
-  constructor(count = TRIES) {
+  constructor(count = TRIES, trySeconds = TRY_SECONDS, totalSeconds = TOTAL_SECONDS) {
     this.#left = count - 1;
+    this.#trySeconds = trySeconds;
+    this.#deadline = performance.now() + totalSeconds * 1000;
   }
 
   /** For the next try. */
   seconds(): number {
-    return Math.min(TRY_SECONDS, (this.#deadline - performance.now()) / 1000);
+    return Math.min(this.#trySeconds, (this.#deadline - performance.now()) / 1000);
   }
 
   /** Seconds to wait before the next try after this error; undefined if it was the last. */
@@ -129,10 +133,14 @@ export async function ask<T>(
 ): Promise<T> {
   let sent = false;
   for (;;) {
-    const received = await transport.post(`/api/gateway/${call.path}`, call.body, tries.seconds(), signal);
+    const received = await transport.send(call, tries.seconds(), signal);
     const outcome = resultOf(call, received);
     if (!(outcome instanceof KeymeterError)) return outcome.result;
-    if (!(outcome instanceof Unavailable)) throw outcome;
+    if (!(outcome instanceof Unavailable)) {
+      const carriedOut = sent && outcome instanceof Refused ? call.afterSilence?.(outcome) : undefined;
+      if (carriedOut) return carriedOut.result;
+      throw outcome;
+    }
     sent ||= outcome.sent;
     const pause = tries.pause(outcome);
     if (pause === undefined) {
@@ -151,9 +159,14 @@ function resultOf<T>(call: Call<T>, received: Received): { readonly result: T } 
   try {
     const envelope: unknown = JSON.parse(body);
     if (isObject(envelope)) {
-      if (status === 200 && envelope.success === true) return { result: call.read(envelope.data) };
+      if (status === 200 && envelope.success === true) return { result: call.read(envelope.data, headers) };
       if (envelope.success === false && typeof envelope.error === 'string') {
-        return errorOf(envelope, { status, retryAfter: seconds(headers.get('retry-after')), requestId });
+        const { codes = CODES } = call;
+        // With `http.errors_as_200` the code says the status.
+        const known = status === 200 && codes.has(envelope.error) ? undefined : status;
+        const retryAfter = seconds(headers.get('retry-after'));
+        const etag = headers.get('etag') ?? undefined;
+        return errorOf(envelope, { status: known, retryAfter, requestId, etag }, codes);
       }
     }
   } catch {
@@ -191,7 +204,7 @@ export function sleep(seconds: number, signal?: AbortSignal): Promise<void> {
 // --- The calls ------------------------------------------------------------------------------------------------------
 
 /** In JSON: with its names, and without what is undefined. */
-function bodyOf(fields: object): JsonObject {
+export function bodyOf(fields: object): JsonObject {
   const body: Record<string, unknown> = {};
   for (const [name, value] of Object.entries(fields)) {
     if (value === undefined || value === null) continue;
@@ -205,7 +218,11 @@ function bodyOf(fields: object): JsonObject {
 }
 
 function callOf<T>(path: string, fields: Fields<T>, body: object): Call<T> {
-  return { path, body: JSON.stringify(bodyOf(body)), read: (data) => read(fields, data) };
+  return {
+    path: `/api/gateway/${path}`,
+    body: JSON.stringify(bodyOf(body)),
+    read: (data) => read(fields, data),
+  };
 }
 
 export function newRequestId(): string {
@@ -274,7 +291,7 @@ export async function charges(
   for (;;) {
     const count = undecided.length;
     const call: Call<(Charged | KeymeterError)[]> = {
-      path: 'charges',
+      path: '/api/gateway/charges',
       body: JSON.stringify({ charges: undecided.map((index) => bodies[index]) }),
       read: (data) => outcomesOf(data, count),
     };

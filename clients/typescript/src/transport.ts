@@ -11,6 +11,18 @@ export type Received =
       readonly sent: boolean;
     };
 
+/** What is sent. */
+export interface Request {
+  /** Default: POST. */
+  readonly method?: string;
+  readonly path: string;
+  /** JSON, so that what cannot be sent fails before a spend begins. It may have a key. */
+  readonly body?: string;
+  /** Beside those of the client. */
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly maxAnswerBytes?: number;
+}
+
 export type Fetch = (url: string, init: RequestInit) => Promise<Response>;
 
 /** So that many calls at once need few connections; more calls wait for one. */
@@ -33,14 +45,19 @@ export class Settings {
   readonly url: string;
   readonly #credential: string;
 
-  constructor(url: string | undefined, credential: string | undefined) {
+  constructor(
+    url: string | undefined,
+    credential: string | undefined,
+    variable = 'KEYMETER_CREDENTIAL',
+    meaning = 'a gateway credential (keymeter gateway create NAME)',
+  ) {
     this.url = (url || environment('KEYMETER_URL')).trim().replace(/\/+$/, '');
-    this.#credential = (credential || environment('KEYMETER_CREDENTIAL')).trim();
+    this.#credential = (credential || environment(variable)).trim();
     if (this.url === '') {
       throw new TypeError('set KEYMETER_URL to the address of Keymeter, such as http://127.0.0.1:3000');
     }
     if (this.#credential === '') {
-      throw new TypeError('set KEYMETER_CREDENTIAL to a gateway credential (keymeter gateway create NAME)');
+      throw new TypeError(`set ${variable} to ${meaning}`);
     }
     // What is wrong is not shown, because it may be a secret.
     const parts = URL.canParse(this.url) ? new URL(this.url) : undefined;
@@ -51,7 +68,7 @@ export class Settings {
       throw new TypeError('KEYMETER_URL must not have a user or a password');
     }
     if (!/^[!-~]+$/.test(this.#credential)) {
-      throw new TypeError('KEYMETER_CREDENTIAL must be printable ASCII without blanks');
+      throw new TypeError(`${variable} must be printable ASCII without blanks`);
     }
   }
 
@@ -90,7 +107,7 @@ export class Transport {
   }
 
   /** Waits at most so many seconds for a connection, and again for the answer. Throws the reason of `signal`. */
-  async post(path: string, body: string, seconds: number, signal?: AbortSignal): Promise<Received> {
+  async send(request: Request, seconds: number, signal?: AbortSignal): Promise<Received> {
     signal?.throwIfAborted();
     if (this.#closed) return { why: 'this client was closed', sent: false };
     if (!(await this.#connection(seconds, signal))) {
@@ -105,15 +122,15 @@ export class Transport {
     try {
       // While this waited.
       if (signal?.aborted || this.#closed) abort();
-      const response = await this.#fetch(this.#settings.url + path, {
-        method: 'POST',
-        headers: this.#settings.headers(),
-        body,
+      const response = await this.#fetch(this.#settings.url + request.path, {
+        method: request.method ?? 'POST',
+        headers: { ...this.#settings.headers(), ...request.headers },
+        body: request.body,
         // The credential is not for other servers.
         redirect: 'manual',
         signal: end.signal,
       });
-      const text = await readText(response);
+      const text = await readText(response, request.maxAnswerBytes ?? MAX_ANSWER_BYTES);
       if (text === undefined) return { why: 'the answer is too long', sent: true };
       return { status: response.status, headers: response.headers, body: text };
     } catch (error) {
@@ -158,7 +175,7 @@ export class Transport {
 }
 
 /** Returns undefined if it is too long. */
-async function readText(response: Response): Promise<string | undefined> {
+async function readText(response: Response, maxBytes: number): Promise<string | undefined> {
   const reader = response.body?.getReader();
   if (!reader) return '';
   const decoder = new TextDecoder();
@@ -168,7 +185,7 @@ async function readText(response: Response): Promise<string | undefined> {
     const { done, value } = await reader.read();
     if (done) return text + decoder.decode();
     length += value.byteLength;
-    if (length > MAX_ANSWER_BYTES) {
+    if (length > maxBytes) {
       await reader.cancel();
       return undefined;
     }

@@ -1,7 +1,7 @@
 /** What most test files begin with. */
 
 import { inject, onTestFinished } from 'vitest';
-import { Keymeter, type KeymeterOptions, type Level } from '../src/index.ts';
+import { Keymeter, type KeymeterOptions, KeymeterTokens, type Level } from '../src/index.ts';
 import { type Account, Administration, LossyProxy } from './service.ts';
 
 export const service = inject('service');
@@ -38,6 +38,14 @@ export function client(options: KeymeterOptions = {}): Keymeter {
   });
   onTestFinished(() => km.close());
   return km;
+}
+
+/** A client for the tokens of an account that has none, or through a proxy. It is closed when the test ends. */
+export async function tokenClient(url = service.url): Promise<KeymeterTokens> {
+  const { accessToken } = await administration.account();
+  const tokens = new KeymeterTokens({ url, accessToken });
+  onTestFinished(() => tokens.close());
+  return tokens;
 }
 
 export async function lossyProxy(target: { readonly url: string } = service): Promise<LossyProxy> {

@@ -9,7 +9,7 @@ import { promisify } from 'node:util';
 import { Miniflare } from 'miniflare';
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
 import packageJson from '../package.json' with { type: 'json' };
-import { VERSION } from '../src/index.ts';
+import { KeymeterTokens, VERSION } from '../src/index.ts';
 import { account, service } from './context.ts';
 import { freePort, type Key, ROOT } from './service.ts';
 import { until } from './wait.ts';
@@ -27,8 +27,10 @@ async function askModel(question) {
 `;
 
 let files: string[] = [];
+let accessToken = '';
 
 beforeAll(async () => {
+  ({ accessToken } = await account());
   const { stdout } = await run('npm', ['pack', '--json', '--pack-destination', directory], { cwd: HERE });
   const [packed] = JSON.parse(stdout);
   files = packed.files.map((file: { path: string }) => file.path);
@@ -47,6 +49,7 @@ const environment = () => ({
   ...process.env,
   KEYMETER_URL: service.url,
   KEYMETER_CREDENTIAL: service.credential,
+  KEYMETER_ACCESS_TOKEN: accessToken,
   NO_COLOR: '1',
 });
 
@@ -101,6 +104,22 @@ test.each([
   expect(await (await ask()).text()).toBe('Because of the air.');
   await until('it is settled', async () => (await key.used()) === 5_000);
   expect((await ask()).status).toBe(402);
+});
+
+test('the program of the README about keys creates and rotates one', async () => {
+  const deploy = 'const keys = [];\nconst deploy = async (key) => keys.push(key);';
+  const program = `${deploy}\n${snippet('js', 4)}\nconsole.log(...keys);`;
+  const lines = (await output(program, 'keys.mjs')).split('\n');
+  expect(lines).toContain('ci working 500000');
+  const [first, second] = lines.at(-1)?.split(' ') ?? [];
+  const tokens = new KeymeterTokens({ url: service.url, accessToken });
+  const made = [];
+  for await (const token of tokens.list()) if (token.name === 'ci') made.push(token);
+  expect(made).toMatchObject([{ note: 'for the tests, and the builds' }]);
+  const id = made[0]?.id ?? 0;
+  expect(await tokens.reveal(id)).toBe(second);
+  expect(second).not.toBe(first);
+  expect(await tokens.oldKeys(id)).toHaveLength(1);
 });
 
 /** Uses every entry of the package, by `import` or `require`. */

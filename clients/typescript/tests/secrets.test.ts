@@ -2,8 +2,8 @@
 
 import { inspect } from 'node:util';
 import { afterEach, expect, test, vi } from 'vitest';
-import { Keymeter, type KeymeterError } from '../src/index.ts';
-import { account, client, Lines, lossyProxy, service } from './context.ts';
+import { Keymeter, type KeymeterError, KeymeterTokens } from '../src/index.ts';
+import { account, administration, client, Lines, lossyProxy, service } from './context.ts';
 import { until } from './wait.ts';
 
 const CREDENTIAL = 'kmg_a-credential-that-nobody-may-see';
@@ -60,6 +60,45 @@ test('no error and no line of the log has them', async () => {
     expect(text).not.toContain(key.text);
   }
   for (const error of errors) expect(error.cause).toBeUndefined();
+});
+
+test('nothing of the client for tokens shows the access token or a key', async () => {
+  const { accessToken } = await administration.account();
+  const proxy = await lossyProxy();
+  const tokens = new KeymeterTokens({ url: proxy.url, accessToken });
+  const made = await tokens.create('n');
+  const [many] = await tokens.createMany([{ name: 'm' }]);
+  const rotated = await tokens.rotate(made.id);
+  const keys = [made.key, many?.key ?? '', rotated.key];
+  expect(keys).toEqual(keys.map(() => expect.stringMatching(/^sk-\w{48}$/)));
+  proxy.lose = 3;
+  const lost = await tokens.reveal(made.id).catch((error) => error);
+  const refused = await tokens.update(made.id, { ifMatch: '"1"', note: 'x' }).catch((error) => error);
+  const listed = [];
+  for await (const token of tokens.list()) listed.push(token);
+  const parts = [tokens, made, many, rotated, lost, lost.stack, refused, refused.stack, listed];
+  for (const text of [...parts, { ...made }, await tokens.get(made.id), await tokens.oldKeys(made.id)].map(
+    shown,
+  )) {
+    for (const secret of [...keys, accessToken]) expect(text).not.toContain(secret.slice(3, 20));
+  }
+  await tokens.close();
+  await expect(tokens.get(made.id)).rejects.toThrow('closed');
+});
+
+test('an access token is asked for by its name', async () => {
+  vi.stubEnv('KEYMETER_URL', 'http://127.0.0.1:1');
+  vi.stubEnv('KEYMETER_CREDENTIAL', CREDENTIAL);
+  vi.stubEnv('KEYMETER_ACCESS_TOKEN', '');
+  expect(() => new KeymeterTokens()).toThrow('set KEYMETER_ACCESS_TOKEN to an access token');
+  vi.stubEnv('KEYMETER_ACCESS_TOKEN', ` ${CREDENTIAL}\n`);
+  let headers: unknown;
+  const fetch = async (_url: string, init: RequestInit) => {
+    headers = init.headers;
+    return new Response('{"success":false,"error":"not_found","message":"m"}', { status: 404 });
+  };
+  await expect(new KeymeterTokens({ fetch }).get(1)).rejects.toThrow('m');
+  expect(headers).toMatchObject({ authorization: `Bearer ${CREDENTIAL}` });
 });
 
 test.each([

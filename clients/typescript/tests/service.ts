@@ -237,16 +237,16 @@ export class Key {
 export class Account {
   readonly administration: Administration;
   readonly userId: number;
-  readonly #token: string;
+  readonly accessToken: string;
 
-  constructor(administration: Administration, userId: number, token: string) {
+  constructor(administration: Administration, userId: number, accessToken: string) {
     this.administration = administration;
     this.userId = userId;
-    this.#token = token;
+    this.accessToken = accessToken;
   }
 
   call(method: string, path: string, body?: unknown): Promise<Json> {
-    return this.administration.call(method, path, this.#token, body);
+    return this.administration.call(method, path, this.accessToken, body);
   }
 
   /** A key with that quota, or with none of its own. */

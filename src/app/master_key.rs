@@ -1,7 +1,7 @@
 //! The master key, and the file in the data directory that keeps it.
 
 use std::io::Write;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use secrecy::ExposeSecret;
 use tempfile::NamedTempFile;
@@ -46,21 +46,30 @@ pub fn read_new_master_key(file: &Path) -> Result<MasterKey, StartError> {
 }
 
 /// Writes another master key to its file in the data directory, durably, if the settings have none. After a crash there is the
-/// old one or the new one. Returns false if it did not.
+/// old one or the new one. The old one stays beside it: backups from before need it. Returns the file of the old one; `None` if nothing
+/// was replaced.
 ///
 /// # Errors
 /// The file cannot be written.
-pub fn replace_master_key(config: &Config, key: &MasterKey) -> Result<bool, StartError> {
+pub fn replace_master_key(config: &Config, key: &MasterKey) -> Result<Option<PathBuf>, StartError> {
     if config.secrets.master_key.is_some() {
-        return Ok(false);
+        return Ok(None);
     }
     let (directory, file) = (&config.data_dir, config.data_dir.join(MASTER_KEY_FILE));
+    let Some(old) = read_master_key(&file)?.filter(|old| old.check() != key.check()) else {
+        return Ok(None);
+    };
+    let kept = directory.join(format!("{MASTER_KEY_FILE}.{}", hex::encode(&old.check()[..4])));
     let write = || -> std::io::Result<()> {
+        match std::fs::hard_link(&file, &kept) {
+            Err(error) if error.kind() != std::io::ErrorKind::AlreadyExists => return Err(error),
+            Ok(()) | Err(_) => {}
+        }
         draft_of(key, directory)?.persist(&file).map_err(|error| error.error)?;
         std::fs::File::open(directory)?.sync_all()
     };
     write().map_err(|error| StartError::DataDir(file.clone(), error))?;
-    Ok(true)
+    Ok(Some(kept))
 }
 
 /// A complete file in this directory, private to this user, that has no name to rely on yet.

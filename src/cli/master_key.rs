@@ -61,8 +61,11 @@ async fn rotate(config: &Config, rotation: &MasterKeyRotation, file: &Path) -> R
     });
     resealed.await.map_err(failure)?;
     print_line("all keys are encrypted again");
-    if app::replace_master_key(config, &new)? {
-        print_line("the new master key is in the data directory");
+    if let Some(old) = app::replace_master_key(config, &new)? {
+        print_line(&format!(
+            "the new master key is in the data directory; the old one is kept in {}, for backups from before and for `cancel`",
+            old.display()
+        ));
     }
     print_line("give all servers the new master key and restart them; then run `keymeter master-key finish`");
     Ok(())

@@ -18,7 +18,7 @@ use std::collections::BTreeMap;
 use chacha20poly1305::aead::{Aead, Payload};
 use chacha20poly1305::{KeyInit, XChaCha20Poly1305, XNonce};
 use hkdf::Hkdf;
-use rand::CryptoRng;
+use rand::{CryptoRng, RngExt as _};
 use sha2::Sha256;
 use zeroize::Zeroizing;
 
@@ -30,6 +30,8 @@ const WRAPPED_SECRETS: &[u8] = b"keymeter wrapped secrets v1";
 const NONCE_BYTES: usize = 24;
 const SECRET_BYTES: usize = 32;
 const ID_BYTES: usize = 4;
+/// The largest step between ids of data keys; enough for a thousand changes.
+const DATA_KEY_STEP: i32 = 1 << 20;
 
 type Secret = Zeroizing<[u8; SECRET_BYTES]>;
 
@@ -164,9 +166,11 @@ impl Secrets {
         Some(Self { digests: Zeroizing::new(*digests), data_keys })
     }
 
-    /// Adds a new data key, which encrypts from now on, and returns its id.
+    /// Adds a new data key, which encrypts from now on, and returns its id. Ids ascend by random steps: after a failover that lost a change,
+    /// the next one must not give another key the id of one that servers remember.
     pub fn add_data_key(&mut self, rng: &mut (impl CryptoRng + ?Sized)) -> i32 {
-        let id = self.data_keys.keys().next_back().map_or(1, |newest| newest.saturating_add(1));
+        let step = rng.random_range(1..=DATA_KEY_STEP);
+        let id = self.data_keys.keys().next_back().map_or(step, |newest| newest.saturating_add(step));
         self.data_keys.insert(id, generate(rng));
         id
     }
@@ -254,11 +258,15 @@ mod tests {
     fn a_new_data_key_is_the_newest_and_the_digest_secret_stays() {
         let mut secrets = Secrets::derived(&master(1));
         let before = secrets.digests().digest("one");
-        assert_eq!(secrets.add_data_key(&mut StdRng::seed_from_u64(3)), 1);
-        assert_eq!(secrets.ciphers().into_keys().collect::<Vec<_>>(), [0, 1]);
-        secrets.keep_data_key(1);
-        assert_eq!(secrets.ciphers().into_keys().collect::<Vec<_>>(), [1]);
-        assert_eq!(secrets.add_data_key(&mut StdRng::seed_from_u64(4)), 2);
+        let first = secrets.add_data_key(&mut StdRng::seed_from_u64(3));
+        assert_eq!(secrets.ciphers().into_keys().collect::<Vec<_>>(), [0, first]);
+        secrets.keep_data_key(first);
+        assert_eq!(secrets.ciphers().into_keys().collect::<Vec<_>>(), [first]);
+        let second = secrets.add_data_key(&mut StdRng::seed_from_u64(4));
+        assert!(0 < first && first < second, "{first} {second}");
+        // Another change from the same state, after one that was lost.
+        let other = Secrets::derived(&master(1)).add_data_key(&mut StdRng::seed_from_u64(5));
+        assert_ne!(other, first);
         assert_eq!(secrets.digests().digest("one"), before);
     }
 

@@ -137,18 +137,17 @@ pub fn logout(options: &ServerOptions) -> Result<(), Failure> {
         print_line("there is no login; nothing was done");
         return Ok(());
     };
-    let revoked = revoke_login(&login, options);
+    if let Err(error) = revoke_login(&login, options) {
+        let message = format!("the access token could not be revoked, and the login stays: {}", error.message);
+        return Err(Failure { message, code: error.code });
+    }
     login_file::remove()?;
-    match (revoked, login.access_token_id) {
-        (Ok(()), Some(_)) => print_line(&format!("signed out of {}; its access token is revoked", login.server)),
-        (Ok(()), None) => print_line(&format!(
+    match login.access_token_id {
+        Some(_) => print_line(&format!("signed out of {}; its access token is revoked", login.server)),
+        None => print_line(&format!(
             "signed out of {}; the access token was not made by `keymeter login`, and stays valid",
             login.server
         )),
-        (Err(error), _) => {
-            let message = format!("removed the login, but its access token stays valid: {}", error.message);
-            return Err(Failure { message, code: error.code });
-        }
     }
     Ok(())
 }

@@ -294,7 +294,7 @@ async fn assert_dump_opens(pool: &PgPool, dir: &Path) {
     let program = |name: &str| Command::new(cluster::programs().join(name));
     let made = program("pg_dump").args(["--format=custom", "--file"]).arg(&dump).arg(database).output().unwrap();
     assert!(made.status.success(), "{made:?}");
-    let create = format!("create database {name}");
+    let create = format!("create database {name} template template0");
     sqlx::raw_sql(sqlx::AssertSqlSafe(create)).execute(pool).await.unwrap();
     let restored = program("pg_restore").args(["--no-owner", "--dbname", &copy]).arg(&dump).output().unwrap();
     assert!(restored.status.success(), "{restored:?}");

@@ -78,6 +78,12 @@ fn is_too_large(error: &axum::Error) -> bool {
     false
 }
 
+/// Whether a parameter that switches something on is there: not if it is empty, `0` or `false`.
+#[must_use]
+pub fn query_flag(text: Option<&str>) -> bool {
+    !matches!(text, None | Some("" | "0" | "false"))
+}
+
 /// Reads a JSON object.
 ///
 /// # Errors

@@ -12,7 +12,7 @@ use super::auth::ApiUser;
 use super::envelope::{Done, Envelope, NoStore};
 use super::error_code::ErrorCode;
 use super::error_code::codes::{InvalidGrace, NotFound, TooManyOldKeys};
-use super::extract::{Id, Ids, OptionalJson, Query};
+use super::extract::{Id, Ids, OptionalJson, Query, query_flag};
 use super::idempotency_key::{IdempotencyKeyHeader, Keyed, KeyedRefused};
 use super::refused::{CodeList, CodesByStatus, Refused};
 use super::state::AppState;
@@ -101,7 +101,7 @@ pub struct OldKeysQuery {
 
 impl OldKeysQuery {
     fn is_ended(&self) -> bool {
-        !matches!(self.ended.as_deref(), None | Some("" | "0" | "false"))
+        query_flag(self.ended.as_deref())
     }
 }
 

@@ -6,6 +6,7 @@ use utoipa::{IntoParams, ToSchema};
 
 use crate::api::api_error::ApiError;
 use crate::api::error_code::ErrorCode;
+use crate::api::extract::query_flag;
 use crate::api::limit_names::LimitNames;
 use crate::api::limits::{PeriodLimitsChange, RateLimitsChange, Unread};
 use crate::domain::group::Group;
@@ -319,7 +320,7 @@ pub struct UpdateQuery {
 
 impl UpdateQuery {
     pub fn is_status_only(&self) -> bool {
-        !matches!(self.status_only.as_deref(), None | Some("" | "0" | "false"))
+        query_flag(self.status_only.as_deref())
     }
 }
 

@@ -6,7 +6,7 @@ use utoipa::{IntoParams, ToSchema};
 
 use crate::api::api_error::ApiError;
 use crate::api::error_code::ErrorCode;
-use crate::api::extract::{exposed, query_number};
+use crate::api::extract::{exposed, query_flag, query_number};
 use crate::api::page::PageQuery;
 use crate::domain::group::Groups;
 use crate::domain::id::UserId;
@@ -37,7 +37,7 @@ pub struct ListingQuery {
 impl ListingQuery {
     /// Whether deleted tokens are asked for.
     pub fn is_deleted(&self) -> Result<bool, ApiError> {
-        if matches!(self.deleted.as_deref(), None | Some("" | "0" | "false")) {
+        if !query_flag(self.deleted.as_deref()) {
             return Ok(false);
         }
         let others = [&self.status, &self.state, &self.group, &self.sort, &self.order];

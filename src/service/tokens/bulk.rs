@@ -71,11 +71,7 @@ impl Tokens {
             policy.cross_group_retry = policy.group.retry_allowed(policy.cross_group_retry);
             self.rules.groups.admit(&caller.user.group, &policy.group).map_err(BulkPlace::Index(index).of())?;
         }
-        let limit = owner.max_tokens.unwrap_or(self.rules.max_tokens);
-        let more = i64::try_from(new.len()).unwrap_or(i64::MAX);
-        if tokens::count(&mut tx, owner.id).await?.saturating_add(more) > limit {
-            return Err(TokensError::LimitReached(limit).into());
-        }
+        self.check_limit(&mut tx, &owner, new.len()).await?;
         self.vault.lock_data_key(&mut tx).await?;
         let now = self.clock.now();
         let (mut created, mut made) = (Vec::with_capacity(new.len()), Vec::with_capacity(new.len()));
@@ -94,7 +90,7 @@ impl Tokens {
         Ok(Once::now(created))
     }
 
-    /// Changes tokens of the caller in the same way, all or none. Returns them in the order of their ids.
+    /// Changes tokens of the caller in the same way, all or none. `ids` ascend, each once. Returns the tokens in this order.
     ///
     /// # Errors
     /// One of them is not the caller's; as [`Tokens::edit`] and [`Tokens::switch`].
@@ -115,7 +111,8 @@ impl Tokens {
             self.rules.groups.admit(&caller.user.group, group).map_err(TokensError::from)?;
         }
         let found = tokens::lock_listed(&mut tx, owner.id, ids).await?;
-        let absent = ids.iter().find(|id| found.iter().all(|token| token.id != **id));
+        // Both are in the order of ids.
+        let absent = ids.iter().find(|id| found.binary_search_by_key(*id, |token| token.id).is_err());
         if let Some(id) = absent {
             return Err(BulkPlace::Id(*id).of()(TokensError::NotFound));
         }

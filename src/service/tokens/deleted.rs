@@ -31,10 +31,7 @@ impl Tokens {
         let owner = actors::lock_caller(&mut tx, caller.user.id).await?;
         let found = tokens::lock_deleted(&mut tx, owner.id, id, self.restorable_since()).await?;
         let (mut token, digest) = found.ok_or(TokensError::NotFound)?;
-        let limit = owner.max_tokens.unwrap_or(self.rules.max_tokens);
-        if tokens::count(&mut tx, owner.id).await? >= limit {
-            return Err(TokensError::LimitReached(limit));
-        }
+        self.check_limit(&mut tx, &owner, 1).await?;
         Arc::make_mut(&mut token.policy).version = tokens::restore(&mut tx, id, self.clock.micros()).await?;
         self.write_audit(&mut tx, caller, Action::TokenRestored, &token).await?;
         let foreign = token.key_foreign.then_some(&digest);

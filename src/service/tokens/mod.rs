@@ -30,6 +30,7 @@ use crate::domain::search::SearchInvalid;
 use crate::domain::status::EnableRefused;
 use crate::domain::token::{NewToken, Switch, Token, TokenWithKey};
 use crate::domain::token_patch::{EditRefused, QuotaChange, TokenPatch};
+use crate::domain::user::User;
 use crate::storage::{Conn, Db, StorageError, Tx, audit, tokens};
 
 /// Settings of the operator for tokens.
@@ -227,6 +228,16 @@ impl Tokens {
         self.write_audit(&mut tx, caller, action, &token).await?;
         self.invalidator.commit(tx, owner).await?;
         Ok(token)
+    }
+
+    /// Refuses more live tokens than the owner, whose row is locked, may have.
+    async fn check_limit(&self, conn: &mut Conn, owner: &User, more: usize) -> Result<(), TokensError> {
+        let limit = owner.max_tokens.unwrap_or(self.rules.max_tokens);
+        let more = i64::try_from(more).unwrap_or(i64::MAX);
+        if tokens::count(conn, owner.id).await?.saturating_add(more) > limit {
+            return Err(TokensError::LimitReached(limit));
+        }
+        Ok(())
     }
 
     /// Writes a locked token. Returns it with its new version.

@@ -81,7 +81,7 @@ impl From<RoleName> for Role {
 
 /// Runs the command on the server that is named.
 pub fn run_remote(args: UserArgs) -> Result<(), Failure> {
-    // Wrong passwords are forgotten by whoever has the machine, because administrators may be locked out too.
+    // Only the operator of the machine forgets wrong passwords, because administrators may be locked out too.
     if let UserCommand::Unlock { username } = &args.command {
         let message = format!("a server cannot do this; run on its machine: keymeter user unlock {username} --local");
         return Err(Failure::new(exit::USAGE, message));

@@ -7,7 +7,7 @@
 //! - Before the first change of the master key, the secrets are derived from it: the digest secret and the data key 0.
 //! - Afterwards a master key encrypts them as one text, so that no part can be exchanged alone: the *wrapped secrets*. The text
 //!   is bound to the check value of its master key. XChaCha20-Poly1305, random nonces, a key derived for only this purpose.
-//! - While the master key is changed, the old and the new one each have a copy with the same content. Whoever has either reads
+//! - While the master key is changed, the old and the new one each have a copy with the same content. Either reads
 //!   everything, so servers need only one of them. At the end the copy of the old one is deleted, and the other copy has neither
 //!   the data keys of before nor anything else that the old master key opens.
 //!

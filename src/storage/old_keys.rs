@@ -1,4 +1,4 @@
-//! The table `old_keys`: keys that rotations replaced, those that ended too. Whoever changes a row has locked its token and raises
+//! The table `old_keys`: keys that rotations replaced, those that ended too. A caller that changes a row has locked its token and raises
 //! its version, so that no server goes by an earlier deadline.
 
 use super::retention::BATCH_ROWS;

@@ -24,7 +24,7 @@ pub struct ServerOptions {
     /// login`.
     #[arg(long, global = true, value_name = "URL")]
     pub server: Option<String>,
-    /// Allow http:// to another machine. Whoever can read the connection learns the access token.
+    /// Allow http:// to another machine. Anyone who can read the connection learns the access token.
     #[arg(long, global = true)]
     pub insecure_http: bool,
     /// PEM file with the authorities that may sign the server's certificate, instead of the public ones.

@@ -311,7 +311,7 @@ impl Remote {
         })
     }
 
-    /// Creates something under a random `Idempotency-Key`, so that whoever repeats this request on the way makes nothing
+    /// Creates something under a random `Idempotency-Key`, so that a proxy that repeats this request makes nothing
     /// twice. Asks for what was created.
     pub(super) fn create_once(&self, path: &str, body: &Value) -> Result<Data, Failure> {
         let id = Rng::system().generate_fast(|rng| format!("{:016x}{:016x}", rng.next_u64(), rng.next_u64()));

@@ -64,7 +64,7 @@ test('a request that changes something asks first, and its answer is not kept', 
   const key = /"key": "([^"]+)"/.exec(answer)?.[1] ?? '';
   expect(key).toMatch(/^sk-/);
 
-  await page.getByRole('link', { name: 'DELETE/api/token/{id}' }).click();
+  await page.getByRole('link', { name: 'DELETE/api/token/{id} Delete' }).click();
   await visible(page.getByRole('heading', { name: 'DELETE/api/token/{id}' }));
   await page.goBack();
   await visible(body);

@@ -20,6 +20,7 @@ mod administrators;
 mod all_tokens;
 mod architecture;
 mod audit;
+mod base_backup;
 mod beside_new_api;
 mod bulk;
 mod cells;

@@ -88,30 +88,42 @@ pub async fn back_up(config: &Config, database: &Database, to: &Path) -> Result<
     }
     // Complete under its name only.
     let draft = with_suffix(to, ".part");
-    if draft.exists() {
-        fs::remove_dir_all(&draft).map_err(|error| BackupError::Files(draft.clone(), error))?;
-    }
-    make_dir(&draft)?;
+    remove_tree(&draft)?;
+    let has_key = match copy_to(config, database, &draft).await {
+        Ok(has_key) => has_key,
+        Err(error) => {
+            // It holds secrets, and is of no use.
+            remove_tree(&draft)?;
+            return Err(error);
+        }
+    };
+    fs::rename(&draft, to).map_err(|error| BackupError::Files(to.to_owned(), error))?;
+    sync(to.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new(".")))?;
+    Ok(has_key)
+}
+
+async fn copy_to(config: &Config, database: &Database, to: &Path) -> Result<bool, BackupError> {
+    make_dir(to)?;
     let key = config.data_dir.join(MASTER_KEY_FILE);
     let has_key = config.secrets.master_key.is_none() && key.exists();
     if has_key {
-        copy_file(&key, &draft.join(MASTER_KEY_FILE))?;
+        copy_file(&key, &to.join(MASTER_KEY_FILE))?;
     }
-    let (from, files) = (config.data_dir.join(CLUSTER), draft.join(CLUSTER));
-    let backup = BaseBackup::begin(&database.options.connect).await?;
+    let (from, files) = (config.data_dir.join(CLUSTER), to.join(CLUSTER));
+    let mut backup = BaseBackup::begin(&database.options.connect).await?;
     copy_tree(&from, &files, Source::Running)?;
     let end = backup.end().await?;
-    let (first, last) = &end.wal;
-    let is_needed = |name: &str| name.len() == first.len() && (first.as_str()..=last.as_str()).contains(&name);
-    copy_files(&from.join(WAL), &files.join(WAL), &is_needed)?;
+    for name in &end.wal {
+        // Unlike other files, each is needed.
+        copy_file(&from.join(WAL).join(name), &files.join(WAL).join(name))?;
+    }
+    drop(backup);
     write(&files.join("backup_label"), end.label.as_bytes())?;
     // While it is changed, the old one and the new one open the copy; after the change, the old one does not.
-    if has_key && !is_same_key(&key, &draft.join(MASTER_KEY_FILE))? {
+    if has_key && !is_same_key(&key, &to.join(MASTER_KEY_FILE))? {
         return Err(BackupError::MasterKeyChanged);
     }
-    sync(&draft)?;
-    fs::rename(&draft, to).map_err(|error| BackupError::Files(to.to_owned(), error))?;
-    sync(to.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new(".")))?;
+    sync(to)?;
     Ok(has_key)
 }
 
@@ -160,7 +172,7 @@ fn is_same_key(one: &Path, other: &Path) -> Result<bool, BackupError> {
 /// Copies a directory with what it contains.
 fn copy_tree(from: &Path, to: &Path, source: Source) -> Result<(), BackupError> {
     make_dir(to)?;
-    copy_files(from, to, &|name| source.has_file(name))?;
+    copy_files(from, to, source)?;
     for (name, _) in entries(from)?.into_iter().filter(|(_, kind)| kind.is_dir()) {
         let (from, to) = (from.join(&name), to.join(&name));
         if source.has_contents_of(&name) {
@@ -178,9 +190,9 @@ fn copy_tree(from: &Path, to: &Path, source: Source) -> Result<(), BackupError> 
     sync(to)
 }
 
-fn copy_files(from: &Path, to: &Path, is_wanted: &dyn Fn(&str) -> bool) -> Result<(), BackupError> {
+fn copy_files(from: &Path, to: &Path, source: Source) -> Result<(), BackupError> {
     for (name, kind) in entries(from)? {
-        if kind.is_file() && is_wanted(&name) {
+        if kind.is_file() && source.has_file(&name) {
             match copy_file(&from.join(&name), &to.join(&name)) {
                 // The running server removes tables and temporary files.
                 Err(BackupError::Files(_, error)) if error.kind() == io::ErrorKind::NotFound => {}
@@ -243,6 +255,13 @@ fn own_tree(path: &Path, account: &Account) -> Result<(), BackupError> {
 fn sync(directory: &Path) -> Result<(), BackupError> {
     let synced = fs::File::open(directory).and_then(|directory| directory.sync_all());
     synced.map_err(|error| BackupError::Files(directory.to_owned(), error))
+}
+
+fn remove_tree(directory: &Path) -> Result<(), BackupError> {
+    match fs::remove_dir_all(directory) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(BackupError::Files(directory.to_owned(), error)),
+        _ => Ok(()),
+    }
 }
 
 fn with_suffix(path: &Path, suffix: &str) -> PathBuf {

@@ -12,7 +12,7 @@ use crate::service::master_key_rotation::MasterKeyRotation;
 use crate::service::rng::Rng;
 
 /// Progress is printed each time that so many keys are encrypted again.
-const REPORTED: u64 = 10_000;
+const REPORTED: usize = 10_000;
 
 #[derive(Debug, Subcommand)]
 pub enum MasterKeyCommand {

@@ -1,8 +1,6 @@
 //! Changes the master key while servers run (`keymeter master-key`). `secrets` has the protocol; each step here is one
 //! transaction, and whatever was not done when it is killed, the next run does.
 
-use std::time::Duration;
-
 use super::rng::Rng;
 use super::secrets::{MasterKey, Secrets, SecretsError};
 use super::vault::Vault;
@@ -13,9 +11,6 @@ use crate::storage::{self, Db, StorageError, installation};
 
 /// Keys that are encrypted again in one transaction. Charges of their tokens wait for it, a few milliseconds.
 const BATCH: i64 = 100;
-
-/// The pause before tokens are tried again that other transactions held.
-const PAUSE: Duration = Duration::from_millis(200);
 
 #[derive(Debug, thiserror::Error)]
 pub enum RotationError {
@@ -97,14 +92,24 @@ impl MasterKeyRotation {
     ///
     /// # Errors
     /// Keys that cannot be decrypted, after all others are done; the database.
-    pub async fn reseal(&self, mut progress: impl FnMut(u64)) -> Result<i32, RotationError> {
+    pub async fn reseal(&self, mut progress: impl FnMut(usize)) -> Result<i32, RotationError> {
         let mut done = 0;
         loop {
             let mut damaged = Vec::new();
             let mut after = TokenId::new(0);
-            while let Some(batch) = self.reseal_batch(after).await? {
-                after = batch.last;
-                done += batch.done;
+            loop {
+                let ids = self.list_left(after).await?;
+                let Some(last) = ids.last() else { break };
+                after = *last;
+                let mut batch = self.reseal_batch(Tokens::Free(&ids)).await?;
+                let is_held = |id: &TokenId| !batch.done.contains(id) && !batch.damaged.contains(id);
+                // One that is charged all the time is never free, but all have their turn who wait for it.
+                for id in ids.into_iter().filter(is_held).collect::<Vec<_>>() {
+                    let waited = self.reseal_batch(Tokens::One(id)).await?;
+                    batch.done.extend(waited.done);
+                    batch.damaged.extend(waited.damaged);
+                }
+                done += batch.done.len();
                 damaged.extend(batch.damaged);
                 progress(done);
             }
@@ -113,36 +118,44 @@ impl MasterKeyRotation {
                 return Ok(data_key);
             }
             if usize::try_from(left).is_ok_and(|left| left <= damaged.len()) {
+                let damaged: Vec<_> = damaged.iter().map(ToString::to_string).collect();
                 return Err(RotationError::Damaged(damaged.join(", ")));
             }
-            tokio::time::sleep(PAUSE).await;
         }
     }
 
-    async fn reseal_batch(&self, after: TokenId) -> Result<Option<Batch>, RotationError> {
+    /// Some tokens whose keys older data keys encrypted. It locks nothing, because the first of them may be far away.
+    async fn list_left(&self, after: TokenId) -> Result<Vec<TokenId>, StorageError> {
         let mut tx = self.db.begin().await?;
-        // The first one may be far away.
         allow_minutes(&mut tx).await?;
+        let data_key = secrets::find_sealing_key(&mut tx).await?;
+        secrets::list_sealed_by_others(&mut tx, data_key, after, BATCH).await
+    }
+
+    async fn reseal_batch(&self, tokens: Tokens<'_>) -> Result<Batch, RotationError> {
+        let mut tx = self.db.begin().await?;
         let data_key = secrets::lock_sealing_key(&mut tx).await?;
-        let rows = secrets::lock_sealed_by_others(&mut tx, data_key, after, BATCH).await?;
-        let Some((last, ..)) = rows.last() else {
-            return Ok(None);
+        let rows = match tokens {
+            Tokens::Free(ids) => secrets::try_lock_sealed_by_others(&mut tx, data_key, ids).await?,
+            Tokens::One(id) => {
+                secrets::wait_up_to_a_minute(&mut tx).await?;
+                Vec::from_iter(secrets::lock_sealed_by_other(&mut tx, data_key, id).await?)
+            }
         };
-        let mut batch = Batch { last: *last, done: 0, damaged: Vec::new() };
-        let (mut ids, mut sealed) = (Vec::new(), Vec::new());
-        for (id, digest, old) in &rows {
-            match self.vault.open(digest, old) {
+        let mut batch = Batch::default();
+        let mut sealed = Vec::new();
+        for row in &rows {
+            match self.vault.open(&row.key_digest, &row.key_sealed) {
                 Ok(key) => {
-                    ids.push(*id);
+                    batch.done.push(row.id);
                     sealed.push(self.rng.generate(|rng| self.vault.seal(&key, rng)).sealed);
-                    batch.done += 1;
                 }
-                Err(_) => batch.damaged.push(id.to_string()),
+                Err(_) => batch.damaged.push(row.id),
             }
         }
-        secrets::update_sealed(&mut tx, &ids, &sealed).await?;
+        secrets::update_sealed(&mut tx, &batch.done, &sealed).await?;
         storage::commit(tx).await?;
-        Ok(Some(batch))
+        Ok(batch)
     }
 
     /// The present data key, and how many keys others encrypted.
@@ -214,9 +227,17 @@ impl MasterKeyRotation {
     }
 }
 
+/// Which tokens a batch is of.
+enum Tokens<'a> {
+    /// Those of these that no other transaction holds.
+    Free(&'a [TokenId]),
+    /// This one, as soon as no other transaction holds it.
+    One(TokenId),
+}
+
 /// What was done with some tokens.
+#[derive(Default)]
 struct Batch {
-    last: TokenId,
-    done: u64,
-    damaged: Vec<String>,
+    done: Vec<TokenId>,
+    damaged: Vec<TokenId>,
 }

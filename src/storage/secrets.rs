@@ -67,24 +67,64 @@ pub async fn update_sealing_key(conn: &mut Conn, data_key_id: i32) -> Result<(),
     Ok(())
 }
 
-/// Tokens, deleted ones as well, after an id, whose keys another data key than this one encrypted; at most `most`. Those that
-/// another transaction holds are left out.
-pub async fn lock_sealed_by_others(
+/// Tokens, deleted ones as well, after an id, whose keys another data key than this one encrypted; at most `most`.
+pub async fn list_sealed_by_others(
     conn: &mut Conn,
     data_key_id: i32,
     after: TokenId,
     most: i64,
-) -> Result<Vec<(TokenId, Digest, Vec<u8>)>, StorageError> {
-    let rows = sqlx::query!(
-        "select id, key_digest, key_sealed from tokens where id > $1 and data_key_of(key_sealed) <> $2 \
-         order by id limit $3 for no key update skip locked",
+) -> Result<Vec<TokenId>, StorageError> {
+    let ids = sqlx::query_scalar!(
+        r#"select id as "id: TokenId" from tokens where id > $1 and data_key_of(key_sealed) <> $2 order by id limit $3"#,
         after as TokenId,
         data_key_id,
         most
-    )
-    .fetch_all(conn)
-    .await?;
-    Ok(rows.into_iter().map(|row| (row.id, row.key_digest, row.key_sealed)).collect())
+    );
+    Ok(ids.fetch_all(conn).await?)
+}
+
+/// A locked token with its encrypted key.
+pub struct SealedKey {
+    pub id: TokenId,
+    pub key_digest: Digest,
+    pub key_sealed: Vec<u8>,
+}
+
+/// Those of these tokens whose keys another data key still encrypts. Those that another transaction holds are left out.
+pub async fn try_lock_sealed_by_others(
+    conn: &mut Conn,
+    data_key_id: i32,
+    ids: &[TokenId],
+) -> Result<Vec<SealedKey>, StorageError> {
+    let rows = sqlx::query_as!(
+        SealedKey,
+        "select id, key_digest, key_sealed from tokens where id = any($1) and data_key_of(key_sealed) <> $2 \
+         order by id for no key update skip locked",
+        ids as &[TokenId],
+        data_key_id
+    );
+    Ok(rows.fetch_all(conn).await?)
+}
+
+/// Lets the statements of this transaction wait for locks for as long as a request may not.
+pub async fn wait_up_to_a_minute(conn: &mut Conn) -> Result<(), StorageError> {
+    sqlx::query_scalar!(r#"select set_config('lock_timeout', '1min', true) as "set!""#).fetch_one(conn).await?;
+    Ok(())
+}
+
+/// The same as [`try_lock_sealed_by_others()`] of one token. Waits for the transactions that hold it.
+pub async fn lock_sealed_by_other(
+    conn: &mut Conn,
+    data_key_id: i32,
+    id: TokenId,
+) -> Result<Option<SealedKey>, StorageError> {
+    let row = sqlx::query_as!(
+        SealedKey,
+        "select id, key_digest, key_sealed from tokens where id = $1 and data_key_of(key_sealed) <> $2 for no key update",
+        id as TokenId,
+        data_key_id
+    );
+    Ok(row.fetch_optional(conn).await?)
 }
 
 /// Replaces the encrypted keys of these tokens.

@@ -14,6 +14,7 @@ use keymeter::domain::key::ApiKey;
 use keymeter::service::rng::Rng;
 use keymeter::service::secrets::Secrets;
 use keymeter::service::vault::{MasterKey, Vault};
+use keymeter::storage::secrets;
 use serde_json::{Value, json};
 use sqlx::PgPool;
 
@@ -225,10 +226,20 @@ async fn the_master_key_is_changed_under_load_killed_anywhere_and_continued(pool
         all - keys_left
     );
     assert!(doctor.contains(&progress), "{doctor}");
-    holder.rollback().await.unwrap();
 
-    let output = said(&run(dir.path(), &at(MASTER_KEY), &rotate));
+    // The newest token is charged all the time: as soon as one transaction leaves it, the next one has it.
+    let busy: Vec<_> = (0..3).map(|_| tokio::spawn(hold_newest_token(pool.clone()))).collect();
+    holder.rollback().await.unwrap();
+    let mut rotation = keymeter(dir.path(), &at(MASTER_KEY));
+    let rotation = rotation.args(rotate).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    let output = tokio::task::spawn_blocking(move || rotation.wait_with_output().unwrap()).await.unwrap();
+    let output = said(&output);
     assert!(output.contains("all keys are encrypted again\n"), "{output}");
+    for task in busy {
+        assert!(!task.is_finished());
+        task.abort();
+        assert!(task.await.unwrap_err().is_cancelled());
+    }
     assert_eq!(left(&pool).await, 0);
     before.assert_works().await;
     let doctor = said(&run(dir.path(), &at(MASTER_KEY), &["doctor"]));
@@ -269,15 +280,24 @@ async fn assert_opens_nothing(pool: &PgPool, master: &MasterKey) {
     assert!(!contents(pool).await.contains(&hex_of(&master.check())));
     let derived = Vault::new(master);
     let mut conn = keymeter::storage::Db::new(pool.clone()).acquire().await.unwrap();
-    let sealed =
-        keymeter::storage::secrets::lock_sealed_by_others(&mut conn, -1, TokenId::new(0), 1_000_000).await.unwrap();
-    assert!(!sealed.is_empty() && sealed.iter().all(|(_, digest, sealed)| derived.open(digest, sealed).is_err()));
+    let ids = secrets::list_sealed_by_others(&mut conn, -1, TokenId::new(0), 1_000_000).await.unwrap();
+    let keys = secrets::try_lock_sealed_by_others(&mut conn, -1, &ids).await.unwrap();
+    assert!(!keys.is_empty() && keys.iter().all(|key| derived.open(&key.key_digest, &key.key_sealed).is_err()));
     // Nobody can write a key that the derived data key encrypted, either.
     let key = Rng::system().generate(|rng| ApiKey::generate(rng, CellLabel::default()));
     let row = Rng::system().generate(|rng| derived.seal(&key, rng));
     let written = sqlx::query("update tokens set key_sealed = $1").bind(row.sealed).execute(pool).await;
     let refused = written.unwrap_err().to_string();
     assert!(refused.contains("the key is encrypted by the data key 0, and the present one is"), "{refused}");
+}
+
+async fn hold_newest_token(pool: PgPool) {
+    loop {
+        let mut tx = pool.begin().await.unwrap();
+        sqlx::query("select from tokens order by id desc limit 1 for no key update").execute(&mut *tx).await.unwrap();
+        tokio::time::sleep(Duration::from_millis(20)).await;
+        tx.rollback().await.unwrap();
+    }
 }
 
 fn hex_of(bytes: &[u8]) -> String {

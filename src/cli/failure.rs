@@ -28,17 +28,19 @@ pub mod exit {
 pub struct Failure {
     pub message: String,
     pub code: ExitCode,
+    /// Whether a server may have done what it was asked, because its answer was lost.
+    pub may_be_done: bool,
 }
 
 impl Failure {
     pub fn new(code: u8, message: impl Into<String>) -> Self {
-        Self { message: message.into(), code: ExitCode::from(code) }
+        Self { message: message.into(), code: ExitCode::from(code), may_be_done: false }
     }
 }
 
 impl From<String> for Failure {
     fn from(message: String) -> Self {
-        Self { message, code: ExitCode::FAILURE }
+        Self { message, code: ExitCode::FAILURE, may_be_done: false }
     }
 }
 
@@ -47,6 +49,6 @@ impl From<StartError> for Failure {
         let is_permanent = matches!(error, StartError::Open(OpenError::ForeignDatabase { .. }))
             || matches!(&error, StartError::Private(error) if error.is_permanent());
         let code = if is_permanent { ExitCode::from(NO_DATABASE) } else { ExitCode::FAILURE };
-        Self { message: error.to_string(), code }
+        Self { message: error.to_string(), code, may_be_done: false }
     }
 }

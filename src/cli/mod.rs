@@ -162,7 +162,7 @@ pub fn run() -> ExitCode {
     let cli = Cli::parse();
     match execute(cli) {
         Ok(code) => code,
-        Err(Failure { message, code }) => {
+        Err(Failure { message, code, .. }) => {
             print_error(&message);
             code
         }
@@ -187,12 +187,12 @@ fn execute(cli: Cli) -> Result<ExitCode, Failure> {
             Command::Serve { demo } => app::serve(config, demo).await?,
             Command::Migrate => migrate::run(&config).await?,
             Command::User(args) => {
-                user::run(&config, args).await?;
                 print_error(LOCAL);
+                user::run(&config, args).await?;
             }
             Command::Gateway(args) => {
-                gateway::run(&config, args).await?;
                 print_error(LOCAL);
+                gateway::run(&config, args).await?;
             }
             Command::Import(command) => return import::run(&config, command).await,
             Command::MasterKey(command) => master_key::run(&config, command).await?,
@@ -222,7 +222,7 @@ fn execute(cli: Cli) -> Result<ExitCode, Failure> {
     code
 }
 
-/// What commands say on standard error that acted on the local database.
+/// What commands say on standard error before they act on the local database.
 const LOCAL: &str = "on the local database";
 
 /// Runs a command that needs no settings of the service, or returns it.

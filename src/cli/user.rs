@@ -91,15 +91,11 @@ pub fn run_remote(args: UserArgs) -> Result<(), Failure> {
     match args.command {
         UserCommand::Create { username, role, token_api, password_stdin } => {
             let password = Password::for_server(password_stdin, json)?;
-            remote.create_user(&username, role, token_api, password.as_str())?;
-            password.print();
-            Ok(())
+            password.print_after(remote.create_user(&username, role, token_api, password.as_str()))
         }
         UserCommand::Password { username, password_stdin } => {
             let password = Password::for_server(password_stdin, json)?;
-            remote.set_password(&username, password.as_str())?;
-            password.print();
-            Ok(())
+            password.print_after(remote.set_password(&username, password.as_str()))
         }
         UserCommand::Unlock { .. } => Ok(()),
         UserCommand::OnServer(command) => remote.run_user(command),
@@ -195,6 +191,18 @@ impl Password {
         if let Self::Generated(password) = self {
             print_line(&format!("password: {}", **password));
         }
+    }
+
+    /// Prints a generated password after it was sent to a server, also if the answer was lost: the server may have it.
+    fn print_after(&self, outcome: Result<(), Failure>) -> Result<(), Failure> {
+        match (&outcome, self) {
+            (Ok(()), _) => self.print(),
+            (Err(failure), Self::Generated(password)) if failure.may_be_done => {
+                print_line(&format!("password, if the change was made: {}", **password));
+            }
+            (Err(_), _) => {}
+        }
+        outcome
     }
 
     fn read() -> Result<Self, String> {

@@ -21,10 +21,12 @@ use crate::harness::{Client, MASTER_KEY, Server};
 const OTHER_KEY: &str = "ffeeddccbbaa99887766554433221100ffeeddccbbaa99887766554433221100";
 const INVALID_MASTER_KEY: &str = "the master key must be 64 hexadecimal digits; create one with: openssl rand -hex 32";
 
-/// The message of a refusal: exit code 1, nothing on standard output, one line on standard error.
+/// The message of a refusal: exit code 1, nothing on standard output, one line on standard error, below the one that says
+/// where `user` and `gateway` act.
 #[track_caller]
 fn refusal(output: &Output) -> String {
     let stderr = String::from_utf8(output.stderr.clone()).unwrap();
+    let stderr = stderr.strip_prefix("keymeter: on the local database\n").unwrap_or(&stderr);
     assert_eq!(output.status.code(), Some(1), "{stderr}");
     assert!(output.stdout.is_empty(), "{}", String::from_utf8_lossy(&output.stdout));
     let sentence = stderr.strip_prefix("keymeter: ").and_then(|rest| rest.strip_suffix('\n'));

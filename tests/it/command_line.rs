@@ -145,12 +145,20 @@ async fn a_login_is_stored_for_its_owner_only_and_a_logout_revokes_it() {
         (code, message),
         (3, format!("others on this machine can read the login {path}; run: chmod 600 {path}"))
     );
-    std::fs::set_permissions(&file, PermissionsExt::from_mode(0o600)).unwrap();
+    // Others may know that token: a new login revokes it.
+    stdout_of(&person.run_with_input(&arguments, ROOT_PASSWORD));
+    assert_eq!(second.get("/api/user/self").await.json()["error"], "invalid_credential");
+    assert_eq!(mode(&file), 0o600);
+    let stored: toml::Table = std::fs::read_to_string(&file).unwrap().parse().unwrap();
+    let third = Client::with(&server, stored["access_token"].as_str().unwrap());
+
+    let other = "the login is one of {}, not of https://other.example; nothing was done".replace("{}", &server.base);
+    assert_eq!(person.refusal(&["logout", "--server", "https://other.example"]), (2, other));
 
     let said = person.stdout(&["logout"]);
     assert_eq!(said, format!("signed out of {}; its access token is revoked\n", server.base));
     assert!(!file.exists());
-    assert_eq!(second.get("/api/user/self").await.json()["error"], "invalid_credential");
+    assert_eq!(third.get("/api/user/self").await.json()["error"], "invalid_credential");
     assert_eq!(person.stdout(&["logout"]), "there is no login; nothing was done\n");
 
     // A token that somebody has already stays valid.
@@ -311,13 +319,18 @@ async fn users_and_gateways_are_those_of_the_server_that_is_named_or_of_the_loca
 
     // The same command with --local: another database, that of the person's own machine.
     let local = person.run(&["gateway", "list", "--local"]);
-    assert!(stdout_of(&local).is_empty() && stderr_of(&local).ends_with("keymeter: on the local database\n"));
+    assert!(stdout_of(&local).is_empty() && stderr_of(&local).contains("keymeter: on the local database\n"));
     assert_eq!(person.stdout(&["gateway", "revoke", &id]), format!("revoked the gateway {id}\n"));
     assert_eq!(person.refusal(&["gateway", "revoke", &id]), (4, "there is no such gateway (not_found)".to_owned()));
 
     // Without a name of a server it is the local database too.
     let nobody = Person::new();
-    assert!(stderr_of(&nobody.run(&["user", "create", "ana"])).ends_with("keymeter: on the local database\n"));
+    let created = nobody.run(&["user", "create", "ana"]);
+    assert!(stderr_of(&created).contains("keymeter: on the local database\n"));
+    // What fails there says so too, before the sentence.
+    let again = nobody.run(&["user", "create", "ana"]);
+    assert!(stderr_of(&again).contains("keymeter: on the local database\n"), "{}", stderr_of(&again));
+    assert_eq!(refusal_of(&again), (1, "this username is taken".to_owned()));
     let needs =
         "this needs a server: give --server https://keys.example.org, set KEYMETER_URL, or run `keymeter login`";
     assert_eq!(nobody.refusal(&["user", "list"]), (2, needs.to_owned()));
@@ -426,6 +439,27 @@ fn a_server_that_is_not_keymeter_is_told() {
         "HTTP/1.1 400 Bad\r\nContent-Length: 61\r\n\r\n{\"success\":false,\"message\":\"a\\u001b[2Jb\",\"error\":\"bad_thing\"}",
     );
     assert_eq!(person.refusal(&["whoami", "--server", &address]), (1, "a [2Jb (bad_thing)".to_owned()));
+}
+
+/// Whoever sets a password that nobody chose must learn it, also if the server did it and the answer was lost.
+#[test]
+fn a_generated_password_is_printed_if_the_server_may_have_it() {
+    let mut person = Person::new();
+    person.environment.push(("KEYMETER_ACCESS_TOKEN", "kat_whatever".to_owned()));
+    let create = |server: &str| person.run(&["user", "create", "ana", "--server", server]);
+
+    let (server, request) = other_server("");
+    let lost = create(&server);
+    assert!(request.join().unwrap().starts_with("POST /api/admin/users HTTP/1.1\r\n"));
+    let said = String::from_utf8(lost.stdout.clone()).unwrap();
+    let password = said.strip_prefix("password, if the change was made: ").unwrap_or_else(|| panic!("{said}"));
+    assert!(password.trim_end().len() >= 20, "{password}");
+    assert_eq!(lost.status.code(), Some(6));
+    assert!(stderr_of(&lost).ends_with("; the change may have been made; look before you repeat it\n"));
+
+    // Nothing was sent.
+    let (code, sentence) = refusal_of(&create("http://127.0.0.1:1"));
+    assert!(code == 6 && sentence.ends_with("check the address, and that the server runs"), "{sentence}");
 }
 
 #[test]

@@ -204,7 +204,9 @@ impl Client {
                 StatusCode::BAD_GATEWAY | StatusCode::SERVICE_UNAVAILABLE | StatusCode::GATEWAY_TIMEOUT => {
                     let message =
                         format!("{} is unavailable (status {}); retry shortly", self.address, status.as_u16());
-                    Failure::new(exit::UNAVAILABLE, message)
+                    // The proxy may have waited for an answer.
+                    let may_be_done = changes && status == StatusCode::GATEWAY_TIMEOUT;
+                    Failure { may_be_done, ..Failure::new(exit::UNAVAILABLE, message) }
                 }
                 _ => self.not_keymeter(&format!("status {}", status.as_u16())),
             });
@@ -255,12 +257,14 @@ impl Client {
         };
         let refused = io.is_some_and(|error| error.kind() == std::io::ErrorKind::ConnectionRefused);
         let never_sent = refused || matches!(error, ureq::Error::HostNotFound | ureq::Error::Tls(_));
-        let remedy = if changes && !never_sent {
+        let may_be_done = changes && !never_sent;
+        let remedy = if may_be_done {
             "the change may have been made; look before you repeat it"
         } else {
             "check the address, and that the server runs"
         };
-        Failure::new(exit::UNAVAILABLE, format!("cannot reach {}: {reason}; {remedy}", self.address))
+        let failure = Failure::new(exit::UNAVAILABLE, format!("cannot reach {}: {reason}; {remedy}", self.address));
+        Failure { may_be_done, ..failure }
     }
 }
 

@@ -56,7 +56,7 @@ struct AccessToken {
 /// `keymeter login`
 pub fn login(args: &LoginArgs) -> Result<(), Failure> {
     let address = target::address(&args.server)?;
-    let before = login_file::read().unwrap_or_default();
+    let before = login_file::find_former();
     let client = Client::new(address.clone(), Credential::None, &args.server)?;
     let login = if args.access_token_stdin {
         of_access_token(&client, &address, args.server.insecure_http)?
@@ -137,9 +137,13 @@ pub fn logout(options: &ServerOptions) -> Result<(), Failure> {
         print_line("there is no login; nothing was done");
         return Ok(());
     };
+    if let Some(other) = options.server.as_ref().filter(|server| server.trim_end_matches('/') != login.server) {
+        let message = format!("the login is one of {}, not of {other}; nothing was done", login.server);
+        return Err(Failure::new(exit::USAGE, message));
+    }
     if let Err(error) = revoke_login(&login, options) {
         let message = format!("the access token could not be revoked, and the login stays: {}", error.message);
-        return Err(Failure { message, code: error.code });
+        return Err(Failure { message, ..error });
     }
     login_file::remove()?;
     match login.access_token_id {

@@ -62,6 +62,11 @@ pub fn read() -> Result<Option<Login>, Failure> {
     Ok(Some(login))
 }
 
+/// The stored login that another one replaces, also if others can read it: all the more its access token must be revoked.
+pub fn find_former() -> Option<Login> {
+    toml::from_str(&fs::read_to_string(path().ok()?).ok()?).ok()
+}
+
 /// Stores a login instead of the one before. The file appears as a whole or not at all.
 pub fn write(login: &Login) -> Result<PathBuf, Failure> {
     let path = path()?;

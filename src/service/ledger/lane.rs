@@ -8,8 +8,9 @@ use std::time::{Duration, Instant};
 use tokio::sync::mpsc;
 use tracing::Instrument;
 
-use super::batch::{Batch, Locked, Locking, RequestIds};
+use super::batch::Batch;
 use super::error::LedgerError;
+use super::locked::{Locked, Locking, RequestIds};
 use super::operation::Queued;
 use super::rows::Rows;
 use crate::domain::calendar::{Calendar, Moment};

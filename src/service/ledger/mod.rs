@@ -20,6 +20,7 @@ mod forward_auth;
 mod idempotency;
 mod lane;
 mod lanes;
+mod locked;
 mod operation;
 mod release;
 mod reserve;

@@ -2,7 +2,7 @@
 # Updates .sqlx, so that builds can check the SQL without a database.
 #
 #   scripts/sqlx-prepare.sh           replace .sqlx
-#   scripts/sqlx-prepare.sh --check   check that .sqlx is up to date, change nothing
+#   scripts/sqlx-prepare.sh --check   run clippy and check that .sqlx is up to date, change nothing
 #
 # Does what `cargo sqlx prepare` does, without sqlx-cli: applies the migrations to a new database and compiles
 # every target against it. Variables that sqlx's macros read:
@@ -107,9 +107,14 @@ for root in src/lib.rs src/main.rs tests/it/main.rs benches/*.rs; do
     fi
 done
 
+# A check compiles as clippy does, once for both.
+compile=(cargo clippy --all-targets --features otlp --locked)
+if [[ -n $check ]]; then
+    compile+=(-- -D warnings)
+fi
 say "migrations applied: $count; compiling every target against them"
 DATABASE_URL=$our_url SQLX_OFFLINE=false SQLX_OFFLINE_DIR=$fresh \
-    cargo check --all-targets --locked || die 'a statement or the code does not compile; .sqlx is unchanged'
+    "${compile[@]}" || die 'clippy found something, or a statement does not compile; .sqlx is unchanged'
 
 shopt -s nullglob
 queries=("$fresh"/query-*.json)

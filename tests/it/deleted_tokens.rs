@@ -147,6 +147,17 @@ async fn s15_5_deleted_tokens_are_neither_filtered_nor_searched(pool: PgPool) {
     let own = "`deleted` is only for the list of your own tokens, without a search";
     ana.get("/api/token/search?keyword=one&deleted=1").await.is((400, "invalid_filter", own));
     root.get("/api/admin/tokens?deleted=1").await.is((400, "invalid_filter", own));
+    for flag in [json!(1), json!("1"), json!(true)] {
+        ana.post("/api/token/search", json!({ "keyword": "one", "deleted": flag })).await.is((
+            400,
+            "invalid_filter",
+            own,
+        ));
+        root.post("/api/admin/tokens/search", json!({ "deleted": flag })).await.is((400, "invalid_filter", own));
+    }
+    for flag in [json!(0), json!(false), json!(""), Value::Null] {
+        ana.post("/api/token/search", json!({ "deleted": flag })).await.ok();
+    }
     assert_eq!(ana.page("/api/token/?deleted=0", "id").await.1, 0);
 }
 

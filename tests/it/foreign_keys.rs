@@ -45,7 +45,7 @@ async fn every_call_that_takes_a_key_admits_a_foreign_one(pool: PgPool) {
     let app = TestApp::new(pool).await;
     let (ana, gateway) = (app.enabled_user("ana").await, app.gateway().await);
     app.fills(&ana, PLENTY).await;
-    let admin = app.root().await;
+    let (admin, ben) = (app.root().await, app.enabled_user("ben").await);
     for key in [KEY.to_owned(), SHORT_KEY.to_owned(), "x_Y".repeat(42)] {
         let id = ana.creates(json!({ "name": "moved", "remain_quota": 1_000 })).await;
         make_foreign(&app.pool, id, &key).await;
@@ -70,6 +70,18 @@ async fn every_call_that_takes_a_key_admits_a_foreign_one(pool: PgPool) {
         assert_eq!((&owners["items"][0]["id"], &owners["total"]), (&json!(id), &json!(1)));
         let shown = ana.post(&format!("/api/token/{id}/key"), json!({})).await.ok();
         assert_eq!(shown["key"], json!(format!("sk-{key}")));
+
+        // Of a replaced key only the digest is left.
+        ana.post(&format!("/api/token/{id}/rotate"), json!({})).await.ok();
+        for search in [format!("sk-{key}"), key.clone()] {
+            let found = ana.page(&format!("/api/token/search?token={search}"), "id").await;
+            assert_eq!(found, (vec![json!(id)], 1), "{search}");
+            let owners = admin.post("/api/admin/tokens/search", json!({ "token": search })).await.ok();
+            assert_eq!((&owners["items"][0]["id"], &owners["total"]), (&json!(id), &json!(1)));
+            let ben = ben.page(&format!("/api/token/search?token={search}"), "id").await;
+            assert_eq!(ben, (vec![], 0), "another user's");
+        }
+        assert_eq!(ana.page(&format!("/api/token/search?token={}%25", &key[..9]), "id").await.1, 0, "no part of one");
     }
 }
 

@@ -104,6 +104,9 @@ pub struct SearchBody {
     sort: Option<String>,
     /// `asc`, or `desc` (default).
     order: Option<String>,
+    /// Refused: deleted tokens are only listed (`GET /api/token/?deleted=1`).
+    #[schema(ignore)]
+    deleted: Option<serde_json::Value>,
     /// Page number from 0, or from 1 with the setting `compat.first_page`; from 1 together with `page_size` or `ps`.
     p: Option<i64>,
     /// Items per page: 10 by default, 100 at most.
@@ -135,7 +138,7 @@ impl SearchBody {
             name: SearchPattern::of_name(self.keyword.as_deref().unwrap_or_default())?,
             key: match ApiKey::parse(key) {
                 Ok(whole) => Some(AnyonesKey::Whole(whole)),
-                Err(_) => KeyEnds::parse(key)?.map(AnyonesKey::Ends),
+                Err(_) => KeyEnds::parse(key)?.map(|ends| AnyonesKey::Ends(ends, ApiKey::parse_foreign(key).ok())),
             },
         };
         Ok((search, listing, page))
@@ -148,7 +151,7 @@ impl SearchBody {
             group: self.group.clone(),
             sort: self.sort.clone(),
             order: self.order.clone(),
-            deleted: None,
+            deleted: self.deleted.as_ref().map(|flag| flag.as_str().map_or_else(|| flag.to_string(), str::to_owned)),
         };
         query.read(groups)
     }
@@ -163,7 +166,7 @@ fn search(keyword: Option<&str>, key: &str) -> Result<Search, ApiError> {
         name: SearchPattern::of_name(keyword.unwrap_or_default())?,
         key: match ApiKey::parse(key) {
             Ok(whole) => Some(KeySearch::Whole(whole)),
-            Err(_) => SearchPattern::of_key(key)?.map(KeySearch::Part),
+            Err(_) => SearchPattern::of_key(key)?.map(|part| KeySearch::Part(part, ApiKey::parse_foreign(key).ok())),
         },
     })
 }

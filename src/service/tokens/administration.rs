@@ -30,8 +30,9 @@ pub struct AnyonesSearch {
 pub enum AnyonesKey {
     /// Looked up by its digest.
     Whole(ApiKey),
-    /// Looked up by the characters that lists show. Then the keys are decrypted and compared.
-    Ends(KeyEnds),
+    /// Looked up by the characters that lists show. Then the keys are decrypted and compared. It may also be a whole key of
+    /// another service, which has no checksum: of old keys, only whole ones are found.
+    Ends(KeyEnds, Option<ApiKey>),
 }
 
 /// A page of the tokens of all users.
@@ -100,12 +101,14 @@ impl Tokens {
         let like = search.name.map_or_else(|| ANY.to_owned(), |name| name.like());
         let mut conn = self.db.acquire().await?;
         let mut ids = match key {
-            AnyonesKey::Whole(key) => keys::find_by_key(&mut conn, &self.vault.digest(&key))
-                .await?
-                .into_iter()
-                .map(|token| token.id)
-                .collect(),
-            AnyonesKey::Ends(ends) => self.find_by_ends(&mut conn, &ends).await?,
+            AnyonesKey::Whole(key) => {
+                Vec::from_iter(self.find_by_key(&mut conn, Some(&key)).await?.map(|token| token.id))
+            }
+            AnyonesKey::Ends(ends, foreign) => {
+                let mut found = self.find_by_ends(&mut conn, &ends).await?;
+                found.extend(self.find_by_key(&mut conn, foreign.as_ref()).await?.map(|token| token.id));
+                found
+            }
         };
         if let Some(owner) = search.owner {
             ids = keys::list_sealed_keys(&mut conn, owner, &ids).await?.into_iter().map(|(id, ..)| id).collect();

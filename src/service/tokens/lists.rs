@@ -31,8 +31,9 @@ pub struct Search {
 pub enum KeySearch {
     /// Looked up by its digest.
     Whole(ApiKey),
-    /// Compared with all of the owner's keys, which are decrypted for that. The token limit bounds their number.
-    Part(SearchPattern),
+    /// Compared with all of the owner's keys, which are decrypted for that. The token limit bounds their number. It may also be a
+    /// whole key of another service, which has no checksum: of old keys, only whole ones are found.
+    Part(SearchPattern, Option<ApiKey>),
 }
 
 impl Tokens {
@@ -76,12 +77,9 @@ impl Tokens {
         let mut conn = self.db.acquire().await?;
         let ids: Vec<TokenId> = match search.key {
             None => return self.list_of(&mut conn, owner, &like, listing, page).await,
-            Some(KeySearch::Whole(key)) => {
-                let found = keys::find_by_key(&mut conn, &self.vault.digest(&key)).await?;
-                found.into_iter().filter(|token| token.user_id == owner).map(|token| token.id).collect()
-            }
-            Some(KeySearch::Part(part)) => {
-                let mut found = Vec::new();
+            Some(KeySearch::Whole(key)) => self.find_own_by_key(&mut conn, owner, Some(&key)).await?,
+            Some(KeySearch::Part(part, foreign)) => {
+                let mut found = self.find_own_by_key(&mut conn, owner, foreign.as_ref()).await?;
                 let candidates = keys::list_sealed_keys_like(&mut conn, owner, &like).await?;
                 self.vault.reload_for(&mut conn, &candidates).await?;
                 for (id, digest, sealed) in candidates {
@@ -100,6 +98,27 @@ impl Tokens {
                 self.in_state_of(&mut conn, owner, all, state, page).await
             }
         }
+    }
+
+    /// The token of this owner with this key, or with this old key.
+    async fn find_own_by_key(
+        &self,
+        conn: &mut Conn,
+        owner: UserId,
+        key: Option<&ApiKey>,
+    ) -> Result<Vec<TokenId>, TokensError> {
+        let found = self.find_by_key(conn, key).await?;
+        Ok(found.into_iter().filter(|token| token.user_id == owner).map(|token| token.id).collect())
+    }
+
+    /// The token of any owner with this key, or with this old key.
+    pub(super) async fn find_by_key(
+        &self,
+        conn: &mut Conn,
+        key: Option<&ApiKey>,
+    ) -> Result<Option<Token>, TokensError> {
+        let Some(key) = key else { return Ok(None) };
+        Ok(keys::find_by_key(conn, &self.vault.digest(key)).await?)
     }
 
     /// A page of one user's tokens.

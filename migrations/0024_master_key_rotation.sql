@@ -34,12 +34,14 @@ create function data_key_of(sealed bytea) returns integer language sql immutable
     end
 $$;
 
--- Refuses keys that another data key than the present one encrypted, also from servers that do not know of a change.
+-- Refuses keys that another data key than the present one encrypted, also from servers that do not know of a change. A row
+-- that an older data key encrypted may be put back from a backup: the number of such rows does not grow by it.
 create function check_data_key() returns trigger language plpgsql as $$
 declare
     present integer := (select data_key_id from sealing_key where id = 1 for share);
 begin
-    if data_key_of(new.key_sealed) <> present then
+    if data_key_of(new.key_sealed) <> present
+        and data_key_of(new.key_sealed) is distinct from data_key_of(old.key_sealed) then
         raise exception 'the key is encrypted by the data key %, and the present one is %',
             data_key_of(new.key_sealed), present
             using hint = 'restart this server with the new master key';

@@ -188,7 +188,10 @@ async fn examine_contents(db: &Db, master_key: &MasterKey, zone: &str, report: &
             let ids = broken.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ");
             report.wrong(
                 "keys",
-                &format!("those of the tokens {ids} cannot be decrypted; restore these rows or delete the tokens"),
+                &format!(
+                    "those of the tokens {ids} cannot be decrypted; restore these rows from a backup, or delete the tokens: keys \
+                     of deleted tokens are erased after `tokens.restore_days`"
+                ),
             );
         }
         Err(error) => report.wrong("keys", &error.to_string()),

@@ -41,8 +41,12 @@ fn read_master_key(file: &Path) -> Result<Option<MasterKey>, StartError> {
 /// # Errors
 /// The file is absent or cannot be read, or its text is not a master key.
 pub fn read_new_master_key(file: &Path) -> Result<MasterKey, StartError> {
-    let absent = || StartError::DataDir(file.to_owned(), std::io::ErrorKind::NotFound.into());
-    read_master_key(file)?.ok_or_else(absent)
+    match read_master_key(file) {
+        Ok(Some(key)) => Ok(key),
+        Ok(None) => Err(StartError::NewMasterKey(file.to_owned(), std::io::ErrorKind::NotFound.into())),
+        Err(StartError::DataDir(file, error)) => Err(StartError::NewMasterKey(file, error)),
+        Err(error) => Err(error),
+    }
 }
 
 /// Writes another master key to its file in the data directory, durably, if the settings have none. After a crash there is the

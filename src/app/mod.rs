@@ -41,6 +41,8 @@ pub enum StartError {
     Interrupted,
     #[error("cannot use {0}: {1}; make the data directory writable or set KEYMETER_DATA_DIR")]
     DataDir(PathBuf, std::io::Error),
+    #[error("cannot read the new master key {0}: {1}; make one with: openssl rand -hex 32 > new.key")]
+    NewMasterKey(PathBuf, std::io::Error),
     #[error("{0}: {1}")]
     MasterKeyFile(PathBuf, MasterKeyInvalid),
     #[error(

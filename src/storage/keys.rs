@@ -255,13 +255,15 @@ pub async fn list_sealed_keys_ending(
     Ok(rows.into_iter().map(|row| (row.id, row.key_digest, row.key_sealed)).collect())
 }
 
-/// The digests and encrypted keys of the next 1,000 live tokens of all users after an id, for `keymeter doctor`.
+/// The digests and encrypted keys of the next 1,000 tokens of all users after an id, for `keymeter doctor`: the live ones, and
+/// those deleted ones that have one, because they can be restored.
 pub async fn list_sealed_keys_after(
     conn: &mut Conn,
     after: TokenId,
 ) -> Result<Vec<(TokenId, Digest, Vec<u8>)>, StorageError> {
     let rows = sqlx::query!(
-        "select id, key_digest, key_sealed from tokens where id > $1 and deleted_time is null order by id limit 1000",
+        "select id, key_digest, key_sealed from tokens where id > $1 \
+         and (deleted_time is null or key_sealed <> '') order by id limit 1000",
         after as TokenId
     )
     .fetch_all(conn)

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use axum::extract::FromRequestParts;
 use axum::response::{IntoResponse, Response};
 use http::request::Parts;
-use http::{HeaderValue, header};
+use http::{HeaderMap, HeaderValue, header};
 
 use super::api_error::{About, ApiError};
 use super::error_code::ErrorCode;
@@ -49,6 +49,9 @@ impl FromRequestParts<Arc<AppState>> for IfMatch {
             }
             tags.extend(parse_tags(text).ok_or_else(malformed)?);
         }
+        if tags.is_empty() {
+            return Err(malformed());
+        }
         // A tag that is no version is of no token.
         Ok(Self(ExpectedVersion::OneOf(tags.iter().filter_map(|tag| tag.parse().ok()).collect())))
     }
@@ -58,23 +61,36 @@ fn malformed() -> ApiError {
     ApiError::new(ErrorCode::InvalidIfMatch, "`If-Match` must be `*`, or entity tags in quotes, separated by commas")
 }
 
-/// The strong tags of a list, without their quotes. Weak ones are left out: they never match. `None` if it is no such list.
+/// The tags of a list, without their quotes; a weak one, which never matches, as `W/`. Members of a list may be empty (RFC 9110,
+/// section 5.6.1). `None` if it is no such list.
 fn parse_tags(text: &str) -> Option<Vec<&str>> {
     let (mut tags, mut rest) = (Vec::new(), text.trim());
     while !rest.is_empty() {
+        if let Some(next) = rest.strip_prefix(',') {
+            rest = next.trim_start();
+            continue;
+        }
         let (is_weak, quoted) = rest.strip_prefix("W/").map_or((false, rest), |rest| (true, rest));
         let (tag, after) = quoted.strip_prefix('"')?.split_once('"')?;
-        if !is_weak {
-            tags.push(tag);
+        tags.push(if is_weak { "W/" } else { tag });
+        rest = after.trim_start();
+        if !rest.is_empty() && !rest.starts_with(',') {
+            return None;
         }
-        let after = after.trim_start();
-        rest = match after.strip_prefix(',') {
-            Some(next) => next.trim_start(),
-            None if after.is_empty() => after,
-            None => return None,
-        };
     }
     Some(tags)
+}
+
+/// Refuses a header `If-Match` of a call about many tokens: it would be ignored, and the caller believe that it was not.
+///
+/// # Errors
+/// There is one.
+pub fn take_no_if_match(headers: &HeaderMap) -> Result<(), ApiError> {
+    if headers.contains_key(header::IF_MATCH) {
+        let message = "this call changes many tokens and takes no `If-Match`; change them one by one";
+        return Err(ApiError::new(ErrorCode::InvalidIfMatch, message));
+    }
+    Ok(())
 }
 
 impl From<VersionChanged> for ApiError {
@@ -90,9 +106,11 @@ mod tests {
     #[test]
     fn s15_2_tags_are_read_from_a_list() {
         assert_eq!(parse_tags("\"1\""), Some(vec!["1"]));
-        assert_eq!(parse_tags(" \"1\" ,\"a,b\", W/\"3\",\"4\" "), Some(vec!["1", "a,b", "4"]));
-        assert_eq!(parse_tags(""), Some(vec![]));
-        for bad in ["1", "\"1", "\"1\" \"2\"", "w/\"1\"", "\"1\"x", ",", "*, \"1\""] {
+        assert_eq!(parse_tags(" \"1\" ,\"a,b\", W/\"3\",,\"4\" ,"), Some(vec!["1", "a,b", "W/", "4"]));
+        for empty in ["", ",", " , ,"] {
+            assert_eq!(parse_tags(empty), Some(vec![]), "{empty}");
+        }
+        for bad in ["1", "\"1", "\"1\" \"2\"", "w/\"1\"", "\"1\"x", "*, \"1\""] {
             assert_eq!(parse_tags(bad), None, "{bad}");
         }
     }

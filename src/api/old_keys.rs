@@ -12,10 +12,12 @@ use super::auth::ApiUser;
 use super::envelope::{Done, Envelope, NoStore};
 use super::error_code::ErrorCode;
 use super::error_code::codes::{InvalidGrace, NotFound, TooManyOldKeys};
+use super::etag::IfMatch;
 use super::extract::{Id, Ids, OptionalJson, Query, query_flag};
 use super::idempotency_key::{IdempotencyKeyHeader, Keyed, KeyedRefused};
 use super::refused::{CodeList, CodesByStatus, Refused};
 use super::state::AppState;
+use super::tokens::refusals::WrongVersion;
 use crate::domain::bounds;
 use crate::domain::id::{OldKeyId, TokenId};
 use crate::domain::keyed_request::Once;
@@ -107,18 +109,20 @@ impl OldKeysQuery {
 
 /// Replace the key of a token. The token keeps its id, balance, limits and history, and the replaced key works for a while longer.
 #[utoipa::path(post, path = "/api/token/{id}/rotate", operation_id = "rotate", tag = "tokens",
-    params(("id" = i64, Path), IdempotencyKeyHeader), request_body = RotateBody,
+    params(("id" = i64, Path), IdempotencyKeyHeader, ("If-Match" = Option<String>, Header, description = "The `ETag` of the token as you know it")),
+    request_body = RotateBody,
     responses((status = 200, body = Envelope<RotatedBody>)))]
 pub async fn rotate(
     State(app): State<Arc<AppState>>,
     ApiUser(caller): ApiUser,
     Id(id): Id,
+    IfMatch(expected): IfMatch,
     Keyed(request, OptionalJson(body)): Keyed<OptionalJson<RotateBody>>,
 ) -> Result<
     Once<NoStore<Envelope<RotatedBody>>>,
-    Refused<(InvalidGrace, NotFound, TooManyOldKeys, ExpiredToken, KeyedRefused)>,
+    Refused<(InvalidGrace, NotFound, TooManyOldKeys, ExpiredToken, WrongVersion, KeyedRefused)>,
 > {
-    let rotated = app.old_keys.rotate(&caller, TokenId::new(id), body.read()?, request.as_ref()).await?;
+    let rotated = app.old_keys.rotate(&caller, TokenId::new(id), body.read()?, &expected, request.as_ref()).await?;
     let now = app.clock.now();
     Ok(rotated.map(|rotated| NoStore(Envelope::of(RotatedBody::new(&rotated, now)))))
 }
@@ -172,6 +176,7 @@ impl From<OldKeysError> for ApiError {
             OldKeysError::NotFound | OldKeysError::KeyNotFound => Self::new(ErrorCode::NotFound, message),
             OldKeysError::Expired => Self::new(ErrorCode::TokenExpired, message).with_status(StatusCode::CONFLICT),
             OldKeysError::TooMany => Self::new(ErrorCode::TooManyOldKeys, message),
+            OldKeysError::Changed(changed) => changed.into(),
             OldKeysError::Keyed(keyed) => keyed.into(),
             OldKeysError::Actor(actor) => actor.into(),
             OldKeysError::Storage(storage) => storage.into(),

@@ -13,6 +13,7 @@ use crate::domain::bounds;
 use crate::domain::caller::Caller;
 use crate::domain::cell::CellLabel;
 use crate::domain::clock::Clock;
+use crate::domain::expected_version::{ExpectedVersion, VersionChanged};
 use crate::domain::id::{OldKeyId, TokenId};
 use crate::domain::key::{ApiKey, KeyHint};
 use crate::domain::keyed_request::{KeyedRequest, MadeKey, Once};
@@ -31,10 +32,12 @@ pub enum OldKeysError {
     #[error("this token has expired; extend its expiry first")]
     Expired,
     #[error(
-        "{} replaced keys of this token still work; end one first, or rotate without a grace period",
+        "{} replaced keys of this token still work; end one first, or rotate with `grace_seconds` 0 from `now`",
         bounds::MAX_OLD_KEYS
     )]
     TooMany,
+    #[error(transparent)]
+    Changed(#[from] VersionChanged),
     #[error(transparent)]
     Keyed(#[from] KeyedRequestError),
     /// The caller may no longer do this.
@@ -80,13 +83,14 @@ impl OldKeys {
     /// Replaces the key of one of the caller's tokens. Earlier old keys keep their deadlines.
     ///
     /// # Errors
-    /// The token is not the caller's, or is expired; too many old keys still work; see [`KeyedRequestError`]; the
+    /// The token is not the caller's, is not `expected`, or is expired; too many old keys still work; see [`KeyedRequestError`]; the
     /// database.
     pub async fn rotate(
         &self,
         caller: &Caller,
         id: TokenId,
         grace: Grace,
+        expected: &ExpectedVersion,
         request: Option<&KeyedRequest>,
     ) -> Result<Once<Rotated>, OldKeysError> {
         let mut tx = self.db.begin().await?;
@@ -95,11 +99,12 @@ impl OldKeys {
             let now = self.clock.now();
             let found = keyed_requests::open(&mut tx, &self.vault, caller, &made, now).await?.pop();
             let TokenWithKey { token, key } = found.ok_or(OldKeysError::NotFound)?;
-            let old_keys = old_keys::list(&mut tx, id, false, now).await?;
+            let old_keys = old_keys::list(&mut tx, id, token.policy.lifetime, false, now).await?;
             storage::commit(tx).await?;
             return Ok(Once::replayed(Rotated { id, key, key_hint: token.key_hint, old_keys }));
         }
         let token = tokens::lock(&mut tx, caller.user.id, id).await?.ok_or(OldKeysError::NotFound)?;
+        expected.check(token.policy.version)?;
         let now = self.clock.now();
         if token.policy.lifetime.is_over(now) {
             return Err(OldKeysError::Expired);
@@ -113,7 +118,7 @@ impl OldKeys {
         old_keys::insert(&mut tx, id, grace, now).await?;
         old_keys::delete_surplus(&mut tx, id, now).await?;
         tokens::replace_key(&mut tx, id, &sealed, self.clock.micros()).await?;
-        let old_keys = old_keys::list(&mut tx, id, false, now).await?;
+        let old_keys = old_keys::list(&mut tx, id, token.policy.lifetime, false, now).await?;
         let details = [
             ("old_key", token.key_hint.masked()),
             ("grace_seconds", grace.seconds().to_string()),
@@ -132,8 +137,8 @@ impl OldKeys {
     /// The token is not the caller's; the database.
     pub async fn list(&self, caller: &Caller, id: TokenId, is_ended: bool) -> Result<Vec<OldKey>, OldKeysError> {
         let mut conn = self.db.acquire().await?;
-        tokens::find(&mut conn, caller.user.id, id).await?.ok_or(OldKeysError::NotFound)?;
-        Ok(old_keys::list(&mut conn, id, is_ended, self.clock.now()).await?)
+        let token = tokens::find(&mut conn, caller.user.id, id).await?.ok_or(OldKeysError::NotFound)?;
+        Ok(old_keys::list(&mut conn, id, token.policy.lifetime, is_ended, self.clock.now()).await?)
     }
 
     /// Ends a replaced key at once, on every server.

@@ -7,7 +7,7 @@ use crate::domain::bounds;
 use crate::domain::id::{OldKeyId, TokenId};
 use crate::domain::key::{Digest, KeyHint};
 use crate::domain::old_key::{Grace, GraceFrom, OldKey, UsedKey, UsedOldKey};
-use crate::domain::time::UnixTime;
+use crate::domain::time::{Lifetime, UnixTime};
 
 /// Makes the present key of a token an old one. The caller replaces it.
 pub async fn insert(conn: &mut Conn, token: TokenId, grace: Grace, now: UnixTime) -> Result<(), StorageError> {
@@ -53,15 +53,23 @@ pub async fn count_live(conn: &mut Conn, token: TokenId, now: UnixTime) -> Resul
     Ok(count)
 }
 
-/// A token's old keys that work, or those that do not any more; the last rotation first.
-pub async fn list(conn: &mut Conn, token: TokenId, is_ended: bool, now: UnixTime) -> Result<Vec<OldKey>, StorageError> {
+/// A token's old keys that work, or those that do not any more; the last rotation first. None outlives the token.
+pub async fn list(
+    conn: &mut Conn,
+    token: TokenId,
+    lifetime: Lifetime,
+    is_ended: bool,
+    now: UnixTime,
+) -> Result<Vec<OldKey>, StorageError> {
     let keys = sqlx::query_as!(
         OldKey,
-        "select id, key_hint, rotated_at, expires_at, waits_for_use, last_used_time from old_keys \
-         where token_id = $1 and (ended or expires_at <= $2) = $3 order by id desc limit 100",
+        r#"select id, key_hint, rotated_at, least(expires_at, $4) as "expires_at!: UnixTime",
+             waits_for_use and least(expires_at, $4) > $2 as "waits_for_use!", last_used_time from old_keys
+           where token_id = $1 and (ended or least(expires_at, $4) <= $2) = $3 order by id desc limit 100"#,
         token as TokenId,
         now as UnixTime,
-        is_ended
+        is_ended,
+        Option::<UnixTime>::from(lifetime) as Option<UnixTime>
     )
     .fetch_all(conn)
     .await?;
@@ -85,6 +93,19 @@ pub async fn end(
     .fetch_optional(conn)
     .await?;
     Ok(hint)
+}
+
+/// Ends all old keys of these tokens that work.
+pub async fn end_all(conn: &mut Conn, tokens: &[TokenId], now: UnixTime) -> Result<(), StorageError> {
+    sqlx::query!(
+        "update old_keys set expires_at = greatest(rotated_at, $2), waits_for_use = false, ended = true \
+         where token_id = any($1) and not ended and expires_at > $2",
+        tokens as &[TokenId],
+        now as UnixTime
+    )
+    .execute(conn)
+    .await?;
+    Ok(())
 }
 
 /// Lets the grace periods begin that wait for the use of a newer key: of all old keys of a token, or of those before an old key

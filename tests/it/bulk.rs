@@ -54,7 +54,7 @@ async fn s15_4_one_bad_token_refuses_all_and_is_named(pool: PgPool) {
         (json!({ "name": "" }), "invalid_name"),
         (json!({ "name": "x", "monthly_limit": 5 }), "invalid_field"),
         (json!({ "name": 5 }), "invalid_field"),
-        (json!("x"), "invalid_json"),
+        (json!("x"), "invalid_field"),
         (json!({ "name": "x", "group": "nobody's" }), "invalid_group"),
         (json!({ "name": "x", "remain_quota": -1 }), "invalid_quota"),
     ] {
@@ -62,6 +62,8 @@ async fn s15_4_one_bad_token_refuses_all_and_is_named(pool: PgPool) {
         answer.refuses(400, code);
         assert_eq!(answer.json()["index"], 2, "{bad}");
     }
+    let set = (400, "invalid_field", "`set` must be an object");
+    ana.patch("/api/token/bulk", json!({ "ids": [1], "set": 5 })).await.is(set);
     assert_eq!(total(&ana).await, 0);
     let entries = "`tokens` must have 1 to 100 entries";
     creates(&ana, json!([])).await.is((400, "invalid_tokens", entries));

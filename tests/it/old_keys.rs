@@ -234,7 +234,7 @@ async fn s15_1_earlier_keys_keep_their_deadlines_and_three_may_work(pool: PgPool
     rotates(&ana, id, waits.clone()).await.is((
         409,
         "too_many_old_keys",
-        "3 replaced keys of this token still work; end one first, or rotate without a grace period",
+        "3 replaced keys of this token still work; end one first, or rotate with `grace_seconds` 0 from `now`",
     ));
     assert_eq!(old_keys(&ana, id).await.len(), 3, "nothing changed");
     asks(&gateway, "charge", &spend(&fourth)).await.ok();
@@ -368,6 +368,45 @@ async fn s15_1_old_keys_of_deleted_tokens_end(pool: PgPool) {
     let ended: (i64, bool) =
         sqlx::query_as("select expires_at, waits_for_use from old_keys").fetch_one(&app.pool).await.unwrap();
     assert_eq!(ended, (START + 3, false));
+}
+
+#[sqlx::test(migrator = "keymeter::storage::MIGRATOR")]
+async fn s15_1_no_old_key_outlives_its_token(pool: PgPool) {
+    let (app, ana, gateway) = app_with_wallet(pool, 1_000).await;
+    let gateways = [gateway.clone(), gateway.at(&app.server_ahead(0))];
+    let grace = json!({ "grace_seconds": DAY, "grace_from": "now" });
+    let mut tokens = Vec::new();
+    for grace in [grace.clone(), json!({ "grace_seconds": DAY })] {
+        let (id, old) =
+            ana.creates_with_key(json!({ "name": "one", "expired_time": START + 10, "remain_quota": 9 })).await;
+        let new = new_key(&rotates(&ana, id, grace).await);
+        asks(&gateway, "charge", &spend(&old)).await.ok();
+        tokens.push((id, old, new));
+    }
+    assert_eq!(old_keys(&ana, tokens[0].0).await[0]["expires_at"], START + 10, "with the token");
+    app.clock.advance(10);
+    for (id, ..) in &tokens {
+        assert!(old_keys(&ana, *id).await.is_empty());
+        assert_eq!(ended_keys(&ana, *id).await[0]["expires_at"], START + 10);
+    }
+
+    edits(&ana, tokens[0].0, json!({ "expired_time": -1 })).await;
+    let all = json!({ "ids": [tokens[1].0], "set": { "expired_time": START + 20 } });
+    ana.patch("/api/token/bulk", all).await.ok();
+    for (id, old, new) in &tokens {
+        for gateway in &gateways {
+            asks(gateway, "charge", &spend(new)).await.ok();
+            refused(&asks(gateway, "charge", &spend(old)).await, INVALID_KEY);
+        }
+        assert!(old_keys(&ana, *id).await.is_empty());
+        assert_eq!(ended_keys(&ana, *id).await.len(), 1);
+    }
+
+    // A token that has not expired keeps its old keys.
+    let (id, old) = ana.creates_with_key(json!({ "name": "two", "expired_time": START + 20, "remain_quota": 9 })).await;
+    rotates(&ana, id, grace).await.ok();
+    edits(&ana, id, json!({ "expired_time": -1 })).await;
+    asks(&gateway, "charge", &spend(&old)).await.ok();
 }
 
 #[sqlx::test(migrator = "keymeter::storage::MIGRATOR")]

@@ -3,11 +3,12 @@
 use std::sync::Arc;
 
 use axum::extract::State;
+use http::HeaderMap;
 use serde::Deserialize;
 use serde_json::value::RawValue;
 use utoipa::ToSchema;
 
-use super::refusals::{TokenFields, UpdateRefused};
+use super::refusals::{ChangeRefused, TokenFields};
 use super::requests::{CreateBody, IdsBody, SwitchBody, UpdateBody};
 use super::responses::TokenBody;
 use crate::api::api_error::ApiError;
@@ -15,8 +16,9 @@ use crate::api::auth::ApiUser;
 use crate::api::envelope::{Envelope, NoStore};
 use crate::api::error_code::ErrorCode;
 use crate::api::error_code::codes::{
-    InvalidGroup, InvalidIds, InvalidTokens, MissingField, NotFound, TokenLimitReached,
+    InvalidGroup, InvalidIds, InvalidIfMatch, InvalidTokens, MissingField, NotFound, TokenLimitReached,
 };
+use crate::api::etag::take_no_if_match;
 use crate::api::extract::parse;
 use crate::api::idempotency_key::{IdempotencyKeyHeader, Keyed, KeyedRefused};
 use crate::api::limit_names::{self, LimitNames, LimitsJson};
@@ -46,11 +48,20 @@ impl BulkCreateBody {
             return Err(ApiError::new(ErrorCode::InvalidTokens, message));
         }
         let read = |(index, token): (usize, &RawValue)| {
-            let new = limit_names::read::<CreateBody>(token.get().as_bytes()).and_then(CreateBody::read);
+            let new = object("an entry of `tokens`", token).and_then(limit_names::read).and_then(CreateBody::read);
             new.map_err(|error| error.at(BulkPlace::Index(index)))
         };
         tokens.iter().map(AsRef::as_ref).enumerate().map(read).collect()
     }
+}
+
+/// The bytes of a member that must be an object.
+fn object<'a>(name: &str, member: &'a RawValue) -> Result<&'a [u8], ApiError> {
+    let text = member.get();
+    if !text.starts_with('{') {
+        return Err(ApiError::new(ErrorCode::InvalidField, format!("{name} must be an object")));
+    }
+    Ok(text.as_bytes())
 }
 
 /// Tokens to change, and how.
@@ -70,7 +81,7 @@ impl BulkChangeBody {
     fn read(self) -> Result<(Vec<TokenId>, BulkChange), ApiError> {
         let ids = IdsBody { ids: self.ids }.read(bounds::MAX_BULK_CHANGE)?;
         let set = self.set.ok_or_else(|| ApiError::new(ErrorCode::MissingField, "`set` is required"))?;
-        let set = set.get().as_bytes();
+        let set = object("`set`", &set)?;
         let patch = limit_names::read::<UpdateBody>(set)?.patch()?;
         let switch = parse::<SwitchBody>(set)?.optional_switch()?;
         Ok((ids, BulkChange { patch, switch }))
@@ -100,8 +111,10 @@ pub async fn create(
 pub async fn update(
     State(app): State<Arc<AppState>>,
     ApiUser(caller): ApiUser,
+    headers: HeaderMap,
     Keyed(request, LimitsJson(body)): Keyed<LimitsJson<BulkChangeBody>>,
-) -> Result<Once<Envelope<Vec<TokenBody>>>, Refused<(UpdateRefused, InvalidIds, KeyedRefused)>> {
+) -> Result<Once<Envelope<Vec<TokenBody>>>, Refused<(ChangeRefused, InvalidIfMatch, InvalidIds, KeyedRefused)>> {
+    take_no_if_match(&headers)?;
     let (ids, change) = body.read()?;
     let changed = app.tokens.change_all(&caller, &ids, &change, request.as_ref()).await?;
     let at = app.ledger.now();

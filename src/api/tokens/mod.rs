@@ -2,7 +2,7 @@
 
 pub mod administration;
 pub mod bulk;
-mod refusals;
+pub mod refusals;
 mod requests;
 mod responses;
 mod searches;
@@ -13,7 +13,7 @@ use axum::extract::{FromRequest, Request, State};
 use axum::response::{IntoResponse, Response};
 use http::{HeaderMap, HeaderValue, header};
 
-use self::refusals::{TokenFields, UpdateRefused, WrongVersion};
+use self::refusals::{ChangeRefused, TokenFields, WrongVersion};
 pub use self::requests::IdsBody;
 use self::requests::{CreateBody, SwitchBody, UpdateBody, UpdateQuery};
 pub use self::responses::{StateBody, TokenBody};
@@ -175,7 +175,7 @@ pub async fn update(
     Query(query): Query<UpdateQuery>,
     IfMatch(expected): IfMatch,
     request: Request,
-) -> Result<Once<Tagged<Envelope<TokenBody>>>, Refused<(UpdateRefused, KeyedRefused)>> {
+) -> Result<Once<Tagged<Envelope<TokenBody>>>, Refused<(ChangeRefused, WrongVersion, KeyedRefused)>> {
     let (keyed, request) = idempotency_key::read(request).await?;
     let token = if query.is_status_only() {
         let LimitsJson(body) = LimitsJson::<SwitchBody>::from_request(request, &app).await?;

@@ -20,9 +20,9 @@ pub type TokenFields = (
     (InvalidPeriodLimit, InvalidRateLimit, InvalidModels, InvalidIps),
 );
 
-/// Why a token was not edited, enabled or disabled.
-pub type UpdateRefused =
-    (TokenFields, EnableRefused, MissingField, InvalidGroup, InvalidStatus, InsufficientQuota, NotFound, WrongVersion);
+/// Why tokens were not edited, enabled or disabled.
+pub type ChangeRefused =
+    (TokenFields, EnableRefused, MissingField, InvalidGroup, InvalidStatus, InsufficientQuota, NotFound);
 
 /// Why a change was not made for its `If-Match`.
 pub type WrongVersion = (InvalidIfMatch, TokenChanged);

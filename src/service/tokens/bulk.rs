@@ -142,6 +142,7 @@ impl Tokens {
             changed.push(token);
         }
         let changed = self.update_all(&mut tx, changed).await?;
+        self.end_old_keys_of_extended(&mut tx, found.iter().zip(&changed)).await?;
         audit::insert_many(&mut tx, &entries).await?;
         keyed_requests::record(&mut tx, owner.id, request, &[], self.clock.now()).await?;
         self.invalidator.commit(tx, owner.id).await?;

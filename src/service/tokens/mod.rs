@@ -31,7 +31,7 @@ use crate::domain::status::EnableRefused;
 use crate::domain::token::{NewToken, Switch, Token, TokenWithKey};
 use crate::domain::token_patch::{EditRefused, QuotaChange, TokenPatch};
 use crate::domain::user::User;
-use crate::storage::{Conn, Db, StorageError, Tx, audit, tokens};
+use crate::storage::{Conn, Db, StorageError, Tx, audit, old_keys, tokens};
 
 /// Settings of the operator for tokens.
 #[derive(Debug)]
@@ -151,6 +151,7 @@ impl Tokens {
         }
         let old = lock(&mut tx, caller.user.id, id, expected).await?;
         let token = self.update(&mut tx, old.clone().edited(patch.clone())?).await?;
+        self.end_old_keys_of_extended(&mut tx, [(&old, &token)]).await?;
         let entry = self.edit_entry(caller, &token, &patch, token.changes_since(&old));
         audit::insert(&mut tx, entry).await?;
         keyed_requests::record(&mut tx, caller.user.id, request, &[], self.clock.now()).await?;
@@ -236,6 +237,22 @@ impl Tokens {
         let more = i64::try_from(more).unwrap_or(i64::MAX);
         if tokens::count(conn, owner.id).await?.saturating_add(more) > limit {
             return Err(TokensError::LimitReached(limit));
+        }
+        Ok(())
+    }
+
+    /// Old keys end with their token: one that expired and is extended has none. Takes tokens before and after a change.
+    async fn end_old_keys_of_extended(
+        &self,
+        conn: &mut Conn,
+        changes: impl IntoIterator<Item = (&Token, &Token)>,
+    ) -> Result<(), StorageError> {
+        let now = self.clock.now();
+        let was_extended =
+            |(old, new): &(&Token, &Token)| old.policy.lifetime.is_over(now) && !new.policy.lifetime.is_over(now);
+        let extended: Vec<TokenId> = changes.into_iter().filter(was_extended).map(|(old, _)| old.id).collect();
+        if !extended.is_empty() {
+            old_keys::end_all(conn, &extended, now).await?;
         }
         Ok(())
     }

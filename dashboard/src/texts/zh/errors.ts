@@ -61,7 +61,7 @@ export const errors: Texts['errors'] = {
   key_rotated: '此操作之前已完成，且密钥此后已被更换。请打开令牌查看当前密钥。',
   token_changed: '其他人刚刚修改了此令牌。保存前请重新查看。',
   idempotency_key_reused: '此请求之前已用其他内容发送过。请刷新页面后重试。',
-  too_many_old_keys: '还有三个旧密钥可用。请先停用其中一个，或在更换时不保留旧密钥。',
+  too_many_old_keys: '还有三个旧密钥可用。请先停用其中一个，或在更换时立即停用旧密钥。',
   token_quota_insufficient: '令牌的剩余额度不足。',
   user_quota_insufficient: '钱包余额不足。',
   token_api_not_enabled: '你还没有 API 权限，请先申请。',

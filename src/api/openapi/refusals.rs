@@ -35,6 +35,13 @@ pub fn declare(
     own: Option<&CodesByStatus>,
 ) {
     super::describe_success(operation);
+    let takes_key = |parameter: &Parameter| parameter.name == "Idempotency-Key";
+    if operation.parameters.iter().flatten().filter_map(as_value).any(takes_key)
+        && let Some(RefOr::T(success)) = operation.responses.responses.get_mut("200")
+    {
+        let text = "`true` if the request was carried out before, and this is its answer again.";
+        success.headers.insert("Idempotency-Replayed".to_owned(), header(text, Type::String).into());
+    }
     for (status, codes) in codes_of(method, operation, permission, own) {
         let response = RefOr::T(response(path, status, &codes));
         operation.responses.responses.insert(status.as_str().to_owned(), response);
@@ -113,6 +120,9 @@ fn response(path: &str, status: StatusCode, codes: &BTreeSet<ErrorCode>) -> Resp
             let text = "Seconds after which to retry. Absent if the request does not fit into the whole limit.";
             let text = if path.starts_with("/api/gateway") { text } else { "Seconds after which to retry." };
             response.header("Retry-After", header(text, Type::Integer))
+        }
+        StatusCode::PRECONDITION_FAILED => {
+            response.header("ETag", header("The present version of the token.", Type::String))
         }
         StatusCode::UNAUTHORIZED => response.header("WWW-Authenticate", header("Always `Bearer`.", Type::String)),
         _ => response,

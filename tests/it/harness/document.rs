@@ -48,7 +48,8 @@ pub fn assert_declared(method: &Method, path: &str, status: StatusCode, headers:
     for name in response["headers"].as_object().into_iter().flat_map(|headers| headers.keys()) {
         // A limit that can never admit a charge has no time after which to retry.
         let is_of_limit = status == 429 && path.starts_with("/api/gateway");
-        let is_optional = name == "Preference-Applied" || (name == "Retry-After" && is_of_limit);
+        let is_optional = matches!(name.as_str(), "Preference-Applied" | "Idempotency-Replayed")
+            || (name == "Retry-After" && is_of_limit);
         assert!(is_optional || header(name).is_some(), "{method} {path}: {status} lacks the header {name}");
     }
 }

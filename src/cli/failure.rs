@@ -1,7 +1,11 @@
 //! Why a command fails, and the exit code that says so.
 
+use std::fmt::Display;
 use std::process::ExitCode;
 
+use http::StatusCode;
+
+use crate::api::api_error::ApiError;
 use crate::app::StartError;
 use crate::storage::OpenError;
 
@@ -9,7 +13,7 @@ use crate::storage::OpenError;
 /// failure that passes.
 const NO_DATABASE: u8 = 2;
 
-/// Exit codes of commands that act on a server. 1 is every other failure, and clap ends with 2 for wrong usage.
+/// Exit codes of commands that act on tokens, users and gateways. 1 is every other failure, and clap ends with 2 for wrong usage.
 pub mod exit {
     /// The arguments are wrong, or something has to be set first.
     pub const USAGE: u8 = 2;
@@ -35,6 +39,25 @@ pub struct Failure {
 impl Failure {
     pub fn new(code: u8, message: impl Into<String>) -> Self {
         Self { message: message.into(), code: ExitCode::from(code), may_be_done: false }
+    }
+}
+
+impl Failure {
+    /// A refusal that the API answers with this status.
+    pub fn of_status(status: StatusCode, message: String) -> Self {
+        match status.as_u16() {
+            401 | 403 => Self::new(exit::NOT_ALLOWED, message),
+            404 => Self::new(exit::NOT_FOUND, message),
+            409 | 412 => Self::new(exit::CONFLICT, message),
+            429 | 500..=599 => Self::new(exit::UNAVAILABLE, message),
+            _ => message.into(),
+        }
+    }
+
+    /// The same of a service on this machine.
+    pub fn refused(error: impl Into<ApiError> + Display) -> Self {
+        let message = error.to_string();
+        Self::of_status(error.into().status, message)
     }
 }
 

@@ -4,6 +4,7 @@ use clap::{Args, Subcommand};
 
 use super::failure::Failure;
 use super::remote::target::PlaceOptions;
+use super::remote::values::id_arg;
 use super::with_app;
 use crate::config::Config;
 use crate::domain::audit::Actor;
@@ -38,6 +39,7 @@ enum GatewayCommand {
     /// Revoke a gateway and all its credentials.
     Revoke {
         /// The gateway's id.
+        #[arg(value_parser = id_arg)]
         id: i64,
     },
     /// Create and revoke credentials, to replace one without downtime.
@@ -50,13 +52,16 @@ enum CredentialCommand {
     /// Create another credential of a gateway and print it. It is shown only this once.
     Create {
         /// The gateway's id.
+        #[arg(value_parser = id_arg)]
         gateway: i64,
     },
     /// Revoke a credential. The other credentials of the gateway stay valid.
     Revoke {
         /// The gateway's id.
+        #[arg(value_parser = id_arg)]
         gateway: i64,
         /// The credential's id.
+        #[arg(value_parser = id_arg)]
         id: i64,
     },
 }
@@ -82,7 +87,7 @@ pub async fn run(config: &Config, args: GatewayArgs) -> Result<(), Failure> {
             GatewayCommand::List => list(gateways).await,
             GatewayCommand::Revoke { id } => {
                 let revoked = gateways.revoke(Actor::Operator, GatewayId::new(id)).await;
-                revoked.map_err(|error| error.to_string())?;
+                revoked.map_err(Failure::refused)?;
                 print_line(&format!("revoked the gateway {id}"));
                 Ok(())
             }
@@ -92,7 +97,7 @@ pub async fn run(config: &Config, args: GatewayArgs) -> Result<(), Failure> {
             GatewayCommand::Credential(CredentialCommand::Revoke { gateway, id }) => {
                 let (gateway_id, credential_id) = (GatewayId::new(gateway), GatewayCredentialId::new(id));
                 let revoked = gateways.revoke_credential(Actor::Operator, gateway_id, credential_id).await;
-                revoked.map_err(|error| error.to_string())?;
+                revoked.map_err(Failure::refused)?;
                 print_line(&format!("revoked the credential {id} of the gateway {gateway}"));
                 Ok(())
             }
@@ -101,26 +106,26 @@ pub async fn run(config: &Config, args: GatewayArgs) -> Result<(), Failure> {
     .await
 }
 
-async fn create(gateways: &Gateways, name: &str) -> Result<(), String> {
+async fn create(gateways: &Gateways, name: &str) -> Result<(), Failure> {
     let name = text::label("name", name).and_then(|name| text::required("name", name));
-    let name = name.map_err(|error| error.to_string())?;
+    let name = name.map_err(Failure::refused)?;
     let created = gateways.create(Actor::Operator, &name).await;
-    let (gateway, _, secret) = created.map_err(|error| error.to_string())?;
+    let (gateway, _, secret) = created.map_err(Failure::refused)?;
     let (id, secret) = (gateway.id, secret.expose());
     print_line(&format!("created the gateway {id}; its credential, shown only this once: {secret}"));
     Ok(())
 }
 
-async fn create_credential(gateways: &Gateways, gateway: GatewayId) -> Result<(), String> {
+async fn create_credential(gateways: &Gateways, gateway: GatewayId) -> Result<(), Failure> {
     let created = gateways.create_credential(Actor::Operator, gateway).await;
-    let (credential, secret) = created.map_err(|error| error.to_string())?;
+    let (credential, secret) = created.map_err(Failure::refused)?;
     let (id, secret) = (credential.id, secret.expose());
     print_line(&format!("created the credential {id} of the gateway {gateway}, shown only this once: {secret}"));
     Ok(())
 }
 
-async fn list(gateways: &Gateways) -> Result<(), String> {
-    for (gateway, credentials) in gateways.list().await.map_err(|error| error.to_string())? {
+async fn list(gateways: &Gateways) -> Result<(), Failure> {
+    for (gateway, credentials) in gateways.list().await.map_err(Failure::refused)? {
         print_line(&format!("{}\t{}\tcreated at {}", gateway.id, gateway.name, gateway.created_time.get()));
         for credential in credentials {
             print_line(&credential_line(&credential));

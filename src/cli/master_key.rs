@@ -4,11 +4,11 @@ use std::path::{Path, PathBuf};
 
 use clap::Subcommand;
 
-use super::Failure;
+use super::failure::{Failure, exit};
 use crate::app::{self, Database};
 use crate::config::Config;
 use crate::output::print_line;
-use crate::service::master_key_rotation::MasterKeyRotation;
+use crate::service::master_key_rotation::{MasterKeyRotation, RotationError};
 use crate::service::rng::Rng;
 
 /// Progress is printed each time that so many keys are encrypted again.
@@ -71,6 +71,8 @@ async fn rotate(config: &Config, rotation: &MasterKeyRotation, file: &Path) -> R
     Ok(())
 }
 
-fn failure(error: impl std::fmt::Display) -> Failure {
-    error.to_string().into()
+#[expect(clippy::needless_pass_by_value, reason = "for map_err")]
+fn failure(error: RotationError) -> Failure {
+    let code = if error.is_conflict() { exit::CONFLICT } else { 1 };
+    Failure::new(code, error.to_string())
 }

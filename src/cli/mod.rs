@@ -269,7 +269,7 @@ fn restart_without_pgoptions(config: &Config) -> Result<(), String> {
 }
 
 /// Opens the database, runs `command` with the services, and closes the database.
-async fn with_app(config: &Config, command: impl AsyncFnOnce(&App) -> Result<(), String>) -> Result<(), Failure> {
+async fn with_app(config: &Config, command: impl AsyncFnOnce(&App) -> Result<(), Failure>) -> Result<(), Failure> {
     app::with_database(config, async |database| {
         let opened = app::open(config, database).await?;
         let db = opened.db.clone();
@@ -277,7 +277,7 @@ async fn with_app(config: &Config, command: impl AsyncFnOnce(&App) -> Result<(),
         let app = App::assemble(opened, config, clock, Rng::system(), HashCost::STRONG)?;
         let outcome = command(&app).await;
         db.close().await;
-        outcome.map_err(Failure::from)
+        outcome
     })
     .await
 }

@@ -118,7 +118,7 @@ pub async fn run(config: &Config, args: UserArgs) -> Result<(), Failure> {
             let (password, new_password) = Password::new(password_stdin)?;
             with_app(config, async |app| {
                 let changed = app.state.users.reset_password(&username, &new_password).await;
-                changed.map_err(|error| error.to_string())?;
+                changed.map_err(Failure::refused)?;
                 print_line(&format!("changed the password of {username} and ended its sessions"));
                 password.print();
                 Ok(())
@@ -132,7 +132,7 @@ pub async fn run(config: &Config, args: UserArgs) -> Result<(), Failure> {
 
 async fn unlock(config: &Config, username: &str) -> Result<(), Failure> {
     with_app(config, async |app| {
-        app.state.users.unlock(username).await.map_err(|error| error.to_string())?;
+        app.state.users.unlock(username).await.map_err(Failure::refused)?;
         print_line(&format!("unlocked {username}: wrong passwords until now no longer count"));
         Ok(())
     })
@@ -145,7 +145,7 @@ async fn create(
     role: RoleName,
     token_api_enabled: bool,
     password: NewPassword,
-) -> Result<(), String> {
+) -> Result<(), Failure> {
     let username = Username::parse(username).map_err(|error| error.to_string())?;
     let new = NewAccount {
         display_name: username.as_str().to_owned(),
@@ -159,7 +159,7 @@ async fn create(
         max_tokens: None,
         period_limits: PeriodLimits::default(),
     };
-    let user = app.state.users.create(Actor::Operator, new).await.map_err(|error| error.to_string())?;
+    let user = app.state.users.create(Actor::Operator, new).await.map_err(Failure::refused)?;
     print_line(&format!("created the user {} with the id {}", user.username.as_str(), user.id));
     Ok(())
 }

@@ -42,6 +42,22 @@ pub enum RotationError {
     Storage(#[from] StorageError),
 }
 
+impl RotationError {
+    /// Whether the state of the change is the reason, and another command comes first.
+    #[must_use]
+    pub const fn is_conflict(&self) -> bool {
+        matches!(
+            self,
+            Self::Present
+                | Self::OtherUnderWay
+                | Self::NoneUnderWay
+                | Self::OldInSettings
+                | Self::NewInSettings
+                | Self::Overtaken
+        )
+    }
+}
+
 /// Changes the master key that the vault was opened with.
 #[derive(Debug)]
 pub struct MasterKeyRotation {

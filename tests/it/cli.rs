@@ -21,13 +21,19 @@ use crate::harness::{Client, MASTER_KEY, Server};
 const OTHER_KEY: &str = "ffeeddccbbaa99887766554433221100ffeeddccbbaa99887766554433221100";
 const INVALID_MASTER_KEY: &str = "the master key must be 64 hexadecimal digits; create one with: openssl rand -hex 32";
 
-/// The message of a refusal: exit code 1, nothing on standard output, one line on standard error, below the one that says
-/// where `user` and `gateway` act.
+/// The message of a refusal with the exit code 1.
 #[track_caller]
 fn refusal(output: &Output) -> String {
+    refusal_with(1, output)
+}
+
+/// The message of a refusal: nothing on standard output, one line on standard error, below the one that says where `user` and
+/// `gateway` act.
+#[track_caller]
+fn refusal_with(code: i32, output: &Output) -> String {
     let stderr = String::from_utf8(output.stderr.clone()).unwrap();
     let stderr = stderr.strip_prefix("keymeter: on the local database\n").unwrap_or(&stderr);
-    assert_eq!(output.status.code(), Some(1), "{stderr}");
+    assert_eq!(output.status.code(), Some(code), "{stderr}");
     assert!(output.stdout.is_empty(), "{}", String::from_utf8_lossy(&output.stdout));
     let sentence = stderr.strip_prefix("keymeter: ").and_then(|rest| rest.strip_suffix('\n'));
     sentence.filter(|line| !line.contains('\n')).unwrap_or_else(|| panic!("not one line: {stderr}")).to_owned()
@@ -430,7 +436,8 @@ async fn the_doctor_reports_what_is_wrong_and_changes_nothing(pool: PgPool) {
         .unwrap();
     let before = contents(&pool).await;
     let broken = format!(
-        "keys: those of the tokens {bad}, {swapped} cannot be decrypted; restore these rows or delete the tokens"
+        "keys: those of the tokens {bad}, {swapped} cannot be decrypted; restore these rows from a backup, or delete the \
+         tokens: keys of deleted tokens are erased after `tokens.restore_days`"
     );
     for (key, finding) in [
         (MASTER_KEY, broken.as_str()),
@@ -474,14 +481,16 @@ async fn an_operator_creates_accounts_and_sets_passwords_while_the_service_runs(
     ana.get("/api/user/self").await.refuses(401, "not_signed_in");
     Client::stranger(&server).login("ana", "a new password").await.ok();
 
-    for (arguments, input, sentence) in [
-        (&["user", "create", "ANA"][..], "", "this username is taken"),
-        (&["user", "create", "a b"], "", "`username` must have 1 to 50 characters, without white space"),
-        (&["user", "create", "dan", "--password-stdin"], "short\n", "the password must have 8 to 128 characters"),
-        (&change, "short\n", "the password must have 8 to 128 characters"),
-        (&["user", "password", "nobody"], "", "there is no such user"),
+    for (arguments, input, code, sentence) in [
+        (&["user", "create", "ANA"][..], "", 5, "this username is taken"),
+        (&["user", "create", "a b"], "", 1, "`username` must have 1 to 50 characters, without white space"),
+        (&["user", "create", "dan", "--password-stdin"], "short\n", 1, "the password must have 8 to 128 characters"),
+        (&change, "short\n", 1, "the password must have 8 to 128 characters"),
+        (&["user", "password", "nobody"], "", 4, "there is no such user"),
+        (&["user", "unlock", "nobody"], "", 4, "there is no such user"),
     ] {
-        assert_eq!(refusal(&run_with_input(dir.path(), &settings, arguments, input)), sentence, "{arguments:?}");
+        let refused = run_with_input(dir.path(), &settings, arguments, input);
+        assert_eq!(refusal_with(code, &refused), sentence, "{arguments:?}");
     }
     let actors = "select count(*) from audit_log where request_id = 'command line' and actor_id is null";
     let entries: i64 = sqlx::query_scalar(actors).fetch_one(&pool).await.unwrap();
@@ -525,12 +534,12 @@ async fn an_operator_creates_lists_and_revokes_gateway_credentials() {
     assert!(list().lines().filter(|line| line.starts_with('\t')).all(|line| line.ends_with("\tnever used")));
     assert_eq!(stdout_of(&credential_command(&["revoke", "1", "1"])), "revoked the credential 1 of the gateway 1\n");
     assert_eq!(credentials()[1..], [line(3, second)]);
-    assert_eq!(refusal(&credential_command(&["revoke", "1", "1"])), "there is no such credential");
-    assert_eq!(refusal(&credential_command(&["create", "9999"])), "there is no such gateway");
+    assert_eq!(refusal_with(4, &credential_command(&["revoke", "1", "1"])), "there is no such credential");
+    assert_eq!(refusal_with(4, &credential_command(&["create", "9999"])), "there is no such gateway");
     assert_eq!(stdout_of(&run(dir.path(), &[], &["gateway", "revoke", "1"])), "revoked the gateway 1\n");
     assert_eq!(names(&list()), ["2\tedge two"]);
     for id in ["1", "9999"] {
-        assert_eq!(refusal(&run(dir.path(), &[], &["gateway", "revoke", id])), "there is no such gateway");
+        assert_eq!(refusal_with(4, &run(dir.path(), &[], &["gateway", "revoke", id])), "there is no such gateway");
     }
     assert_eq!(refusal(&run(dir.path(), &[], &["gateway", "create", ""])), "`name` is required");
 }

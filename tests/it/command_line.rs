@@ -235,7 +235,7 @@ async fn keys_are_rotated_and_deleted_tokens_restored_from_the_command_line() {
     let rotated = person.run(&["token", "rotate", &id]);
     let second = stdout_of(&rotated).trim_end().to_owned();
     assert!(second.starts_with("sk-") && second != first, "{second}");
-    let waits = "works until some time after the first use of the new key\n";
+    let waits = "works until 1 day after the first use of the new key\n";
     assert!(stderr_of(&rotated).ends_with(waits) && !stderr_of(&rotated).contains(&first), "{}", stderr_of(&rotated));
     assert_eq!(person.stdout(&["token", "key", &id]), format!("{second}\n"));
     let old = person.json(&["token", "old-keys", &id]);
@@ -330,7 +330,7 @@ async fn users_and_gateways_are_those_of_the_server_that_is_named_or_of_the_loca
     // What fails there says so too, before the sentence.
     let again = nobody.run(&["user", "create", "ana"]);
     assert!(stderr_of(&again).contains("keymeter: on the local database\n"), "{}", stderr_of(&again));
-    assert_eq!(refusal_of(&again), (1, "this username is taken".to_owned()));
+    assert_eq!(refusal_of(&again), (5, "this username is taken".to_owned()));
     let needs =
         "this needs a server: give --server https://keys.example.org, set KEYMETER_URL, or run `keymeter login`";
     assert_eq!(nobody.refusal(&["user", "list"]), (2, needs.to_owned()));

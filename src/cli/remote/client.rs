@@ -229,10 +229,7 @@ impl Client {
         if code == "invalid_credential" {
             message = format!("{message}; run: keymeter login --server {}", self.address);
         }
-        match exit_code(status) {
-            Some(code) => Failure::new(code, message),
-            None => message.into(),
-        }
+        Failure::of_status(status, message)
     }
 
     fn redirect(&self, answer: &Response<Body>) -> Failure {
@@ -265,17 +262,6 @@ impl Client {
         };
         let failure = Failure::new(exit::UNAVAILABLE, format!("cannot reach {}: {reason}; {remedy}", self.address));
         Failure { may_be_done, ..failure }
-    }
-}
-
-/// The exit code of a refusal, if it has one of its own.
-fn exit_code(status: StatusCode) -> Option<u8> {
-    match status.as_u16() {
-        401 | 403 => Some(exit::NOT_ALLOWED),
-        404 => Some(exit::NOT_FOUND),
-        409 | 412 => Some(exit::CONFLICT),
-        429 | 500..=599 => Some(exit::UNAVAILABLE),
-        _ => None,
     }
 }
 

@@ -13,7 +13,7 @@ mod token_fields;
 pub mod tokens;
 pub mod usage;
 pub mod users;
-mod values;
+pub mod values;
 
 use serde::Deserialize;
 use serde::de::DeserializeOwned;

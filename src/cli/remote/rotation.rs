@@ -6,7 +6,7 @@ use serde_json::json;
 
 use super::Remote;
 use super::terminal::{Table, confirm, time};
-use super::values::duration_arg;
+use super::values::{duration_arg, id_arg};
 use crate::cli::failure::Failure;
 use crate::output::{print_error, print_line};
 
@@ -14,6 +14,7 @@ use crate::output::{print_error, print_line};
 #[derive(Debug, Args)]
 pub struct RotateArgs {
     /// The token's id.
+    #[arg(value_parser = id_arg)]
     id: i64,
     /// How long the old key goes on working: 24h, 7d, at most 30d; 0s with `--grace-from now` ends it at once.
     #[arg(long, value_name = "TIME", default_value = "24h", value_parser = duration_arg)]
@@ -60,8 +61,13 @@ impl Remote {
         let body = json!({ "grace_seconds": args.grace, "grace_from": args.grace_from.as_str() });
         let data = self.create_once(&format!("/api/token/{}/rotate", args.id), &body)?;
         self.show(&data, |rotated: Rotated| {
-            for old in &rotated.old_keys {
-                print_error(&format!("the old key {} works until {}", old.masked_key, old.end()));
+            // The first is the one that was replaced now.
+            for (index, old) in rotated.old_keys.iter().enumerate() {
+                let end = match old.expires_at {
+                    None if index == 0 => format!("{} after the first use of the new key", seconds(args.grace)),
+                    _ => old.end(),
+                };
+                print_error(&format!("the old key {} works until {end}", old.masked_key));
             }
             print_line(&rotated.key);
         })
@@ -91,6 +97,14 @@ impl Remote {
         self.done(&data, &format!("restored the token {id}"));
         Ok(())
     }
+}
+
+/// A duration in its largest whole unit: `1 day`, `36 hours`.
+fn seconds(count: i64) -> String {
+    let units = [(86_400, "day"), (3_600, "hour"), (60, "minute"), (1, "second")];
+    let (unit, name) = units.into_iter().find(|(unit, _)| count % unit == 0).unwrap_or((1, "second"));
+    let number = count / unit;
+    format!("{number} {name}{}", if number == 1 { "" } else { "s" })
 }
 
 impl OldKey {

@@ -9,7 +9,7 @@ use super::rotation::RotateArgs;
 use super::target::RemoteOptions;
 use super::terminal::{Table, confirm, print_facts, quota, time};
 use super::token_fields::TokenFields;
-use super::values::{signed_usd_arg, usd_arg};
+use super::values::{id_arg, signed_usd_arg, usd_arg};
 use super::{Remote, filter, now};
 use crate::cli::failure::Failure;
 use crate::output::{print_error, print_line};
@@ -37,6 +37,7 @@ enum TokenCommand {
   keymeter token show 7")]
     Show {
         /// The token's id; `keymeter token list` shows it.
+        #[arg(value_parser = id_arg)]
         id: i64,
     },
     /// Create a token. Standard output is its key and nothing else.
@@ -56,11 +57,13 @@ enum TokenCommand {
     /// Let a disabled token work again.
     Enable {
         /// The token's id.
+        #[arg(value_parser = id_arg)]
         id: i64,
     },
     /// Stop a token until it is enabled again.
     Disable {
         /// The token's id.
+        #[arg(value_parser = id_arg)]
         id: i64,
     },
     /// Delete a token. Its key stops working at once.
@@ -69,6 +72,7 @@ enum TokenCommand {
   keymeter token delete 7 --yes     without a question, for scripts")]
     Delete {
         /// The token's id.
+        #[arg(value_parser = id_arg)]
         id: i64,
         /// Do not ask. Needed where there is no terminal.
         #[arg(long, short)]
@@ -79,6 +83,7 @@ enum TokenCommand {
   KEY=$(keymeter token key 7)")]
     Key {
         /// The token's id.
+        #[arg(value_parser = id_arg)]
         id: i64,
     },
     /// Replace a token's key. Standard output is the new key; the old one works for a while, from the same quota.
@@ -90,13 +95,16 @@ enum TokenCommand {
     /// List the keys of a token that were replaced and still work.
     OldKeys {
         /// The token's id.
+        #[arg(value_parser = id_arg)]
         id: i64,
     },
     /// End a replaced key before its time.
     EndOldKey {
         /// The token's id.
+        #[arg(value_parser = id_arg)]
         id: i64,
         /// The old key's id; `keymeter token old-keys` shows it.
+        #[arg(value_parser = id_arg)]
         key_id: i64,
         /// Do not ask. Needed where there is no terminal.
         #[arg(long, short)]
@@ -105,6 +113,7 @@ enum TokenCommand {
     /// Bring a deleted token back, with its key. `keymeter token list --deleted` shows those.
     Restore {
         /// The token's id.
+        #[arg(value_parser = id_arg)]
         id: i64,
     },
 }
@@ -177,6 +186,7 @@ struct CreateArgs {
 #[command(group(ArgGroup::new("amount")))]
 struct UpdateArgs {
     /// The token's id.
+    #[arg(value_parser = id_arg)]
     id: i64,
     /// Another name.
     #[arg(long, help_heading = "Token")]
@@ -199,8 +209,8 @@ struct UpdateArgs {
     /// Set what is left, in dollars.
     #[arg(long, value_name = "DOLLARS", group = "amount", value_parser = usd_arg, help_heading = "Amount (one of these)")]
     set_usd: Option<i64>,
-    /// Only your wallet limits what the key may spend; `no` brings back the limit that it had.
-    #[arg(long, value_name = "YES", value_parser = clap::builder::BoolishValueParser::new(), num_args = 0..=1, require_equals = true, default_missing_value = "yes", help_heading = "Token")]
+    /// Only your wallet limits what the key may spend; `--unlimited=no` brings back the limit that it had.
+    #[arg(long, value_name = "yes|no", hide_possible_values = true, value_parser = clap::builder::BoolishValueParser::new(), num_args = 0..=1, require_equals = true, default_missing_value = "yes", help_heading = "Token")]
     unlimited: Option<bool>,
     #[command(flatten)]
     fields: TokenFields,
@@ -229,6 +239,14 @@ struct Token {
     note: String,
     period_limits: Value,
     rate_limits: Value,
+}
+
+#[derive(Debug, Deserialize)]
+struct DeletedToken {
+    #[serde(flatten)]
+    token: Token,
+    deleted_time: i64,
+    restorable_until: i64,
 }
 
 pub fn run(args: TokenArgs) -> Result<(), Failure> {
@@ -278,6 +296,16 @@ impl Remote {
         let filters: Vec<_> = filters.into_iter().flatten().collect();
         // A search counts against a limit; a list does not.
         let path = if args.search.is_some() { "/api/token/search" } else { "/api/token/" };
+        if args.deleted {
+            return self.list(path, &filters, args.limit, |tokens: Vec<DeletedToken>| {
+                let mut table = Table::new(&["ID", "NAME", "KEY", "DELETED", "RESTORABLE UNTIL"]);
+                for DeletedToken { token, deleted_time, restorable_until } in tokens {
+                    let times = [time(deleted_time), time(restorable_until)];
+                    table.row([vec![token.id.to_string(), token.name, token.masked_key], times.to_vec()].concat());
+                }
+                table.print();
+            });
+        }
         self.list(path, &filters, args.limit, |tokens: Vec<Token>| {
             let mut table = Table::new(&["ID", "NAME", "KEY", "STATE", "REMAINING", "USED", "EXPIRES"]);
             for token in tokens {

@@ -71,7 +71,7 @@ struct RequestsArgs {
     /// Only requests for this model.
     #[arg(long)]
     model: Option<String>,
-    /// Only requests that ended like this: charged or refused.
+    /// Only requests that ended like this: charged, refused or imported.
     #[arg(long)]
     outcome: Option<String>,
     /// How many at most.

@@ -44,6 +44,11 @@ impl Expiry {
     }
 }
 
+/// Reads the id of a token, a gateway or a key.
+pub fn id_arg(text: &str) -> Result<i64, String> {
+    text.parse().map_err(|_| "an id is a number; `list` shows it".to_owned())
+}
+
 /// Reads seconds from `90s`, `30m`, `12h`, `7d` or `2w`.
 pub fn duration_arg(text: &str) -> Result<i64, String> {
     duration(text).ok_or_else(|| "use a number with s, m, h, d or w, such as 24h".to_owned())

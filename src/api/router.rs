@@ -2,8 +2,10 @@
 
 use std::sync::Arc;
 
+use axum::Router;
+use axum::middleware::from_fn_with_state;
 use axum::routing::{MethodFilter, any, get, on};
-use axum::{Router, middleware as axum_middleware};
+use tower::util::MapRequestLayer;
 use tower_http::catch_panic::CatchPanicLayer;
 use tower_http::normalize_path::NormalizePathLayer;
 use tower_sessions::cookie::SameSite;
@@ -178,7 +180,7 @@ fn group(
         .fold(OpenApiRouter::new(), |router, endpoint| router.routes(endpoint.needing(permission, credentials)))
 }
 
-/// The whole service. Layers run from the last one to the first.
+/// The whole service. Layers run from the last one to the first, and those of a tuple from the first to the last.
 pub fn router(app: Arc<AppState>, sessions: SessionTable, secure_cookies: bool) -> Router {
     let sessions = SessionManagerLayer::new(sessions)
         .with_name("session")
@@ -188,15 +190,13 @@ pub fn router(app: Arc<AppState>, sessions: SessionTable, secure_cookies: bool) 
         .with_expiry(Expiry::OnInactivity(auth::session_lifetime()));
     let (of_gateways, _) = of_gateways().split_for_parts();
     let (of_others, _) = of_others().split_for_parts();
-    let of_gateways = of_gateways
-        .layer(middleware::compression::layer())
-        .layer(axum_middleware::from_fn(middleware::headers::add_headers));
+    let note_route = MapRequestLayer::new(middleware::observe::note_route);
+    let of_gateways = of_gateways.layer((note_route.clone(), middleware::compression::layer()));
     let of_others = of_others
         .layer(middleware::compression::layer())
         // Its files are stored compressed.
         .fallback(dashboard::serve)
-        .layer(axum_middleware::from_fn(middleware::headers::add_headers))
-        .layer(sessions);
+        .layer((sessions, note_route));
     layered(of_gateways.merge(of_others).with_state(Arc::clone(&app)), app)
 }
 
@@ -206,7 +206,7 @@ pub fn router_when_full(app: Arc<AppState>) -> Router {
         .route("/healthz", get(health::live))
         .route("/readyz", get(health::ready))
         .fallback(async || api_error::ApiError::too_many_connections())
-        .layer(axum_middleware::from_fn(middleware::headers::add_headers))
+        .layer(MapRequestLayer::new(middleware::observe::note_route))
         .with_state(Arc::clone(&app));
     layered(routes, app)
 }
@@ -215,11 +215,8 @@ pub fn router_when_full(app: Arc<AppState>) -> Router {
 fn layered(routes: Router, app: Arc<AppState>) -> Router {
     // Runs before routing, so that a path with a slash at its end is the same path.
     let both_slash_forms = tower::Layer::layer(&NormalizePathLayer::trim_trailing_slash(), routes);
-    Router::new()
-        .fallback_service(both_slash_forms)
-        .layer(axum_middleware::from_fn_with_state(Arc::clone(&app), middleware::timeout::limit_time))
-        .layer(CatchPanicLayer::custom(middleware::errors::catch_panic))
-        .layer(axum_middleware::from_fn_with_state(Arc::clone(&app), middleware::errors::render_errors))
-        .layer(axum_middleware::from_fn(middleware::cors::allow_any_origin))
-        .layer(axum_middleware::from_fn_with_state(app, middleware::observe::observe))
+    Router::new().fallback_service(both_slash_forms).layer((
+        from_fn_with_state(app, middleware::every_request),
+        CatchPanicLayer::custom(middleware::errors::catch_panic),
+    ))
 }

@@ -75,3 +75,18 @@ impl From<StartError> for Failure {
         Self { message: error.to_string(), code, may_be_done: false }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn statuses_have_exit_codes() {
+        for (status, code) in
+            [(400, 1), (401, 3), (403, 3), (404, 4), (409, 5), (412, 5), (413, 1), (429, 6), (500, 6), (503, 6)]
+        {
+            let failure = Failure::of_status(StatusCode::from_u16(status).unwrap(), String::new());
+            assert_eq!(failure.code, ExitCode::from(code), "{status}");
+        }
+    }
+}

@@ -222,7 +222,7 @@ async fn three_servers_count_together_a_restart_forgets_nothing_and_the_operator
     let environment = environment.each_ref().map(|(name, value): &(&str, String)| (*name, value.as_str()));
     let unlock = |name: &str| run(dir.path(), &environment, &["user", "unlock", name]);
     let unknown = unlock("nobody");
-    assert_eq!(unknown.status.code(), Some(1));
+    assert_eq!(unknown.status.code(), Some(4));
     assert!(String::from_utf8_lossy(&unknown.stderr).contains("there is no such user"), "{unknown:?}");
     let unlocked = unlock("Ana");
     assert!(unlocked.status.success(), "{unlocked:?}");

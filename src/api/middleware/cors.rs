@@ -4,7 +4,6 @@ use std::convert::Infallible;
 use std::time::Duration;
 
 use axum::extract::Request;
-use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 use http::{HeaderName, Method, header};
 use tower::{Layer, ServiceExt};
@@ -18,12 +17,12 @@ const MAX_AGE: Duration = Duration::from_hours(1);
 const PATHS: [&str; 5] = ["/v1", "/dashboard/billing", "/api/log/token", "/api/usage/token", "/api/status"];
 
 /// Adds the CORS headers to the answers for these paths, and answers their preflights.
-pub async fn allow_any_origin(request: Request, next: Next) -> Response {
+pub(super) async fn allow_any_origin(request: Request, next: impl AsyncFnOnce(Request) -> Response) -> Response {
     let is_preflight = request.headers().contains_key(header::ACCESS_CONTROL_REQUEST_METHOD);
     // The layer answers every OPTIONS, but one that is no preflight is an unknown method.
     let is_other_options = request.method() == Method::OPTIONS && !is_preflight;
     if is_other_options || !is_open(request.uri().path()) {
-        return next.run(request).await;
+        return next(request).await;
     }
     let layer = CorsLayer::new()
         .allow_origin(Any)
@@ -35,9 +34,17 @@ pub async fn allow_any_origin(request: Request, next: Next) -> Response {
             HeaderName::from_static("x-request-id"),
         ])
         .max_age(MAX_AGE);
+    let mut next = Some(next);
     let inner = tower::service_fn(|request| {
-        let next = next.clone();
-        async { Ok::<_, Infallible>(next.run(request).await) }
+        let next = next.take();
+        async {
+            let answer = match next {
+                Some(next) => next(request).await,
+                // A service is called once for a request.
+                None => Response::default(),
+            };
+            Ok::<_, Infallible>(answer)
+        }
     });
     match layer.layer(inner).oneshot(request).await {
         Ok(response) => response.into_response(),

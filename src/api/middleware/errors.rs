@@ -1,9 +1,6 @@
 //! The body of every failure: those of handlers, of the framework, and panics.
 
-use std::sync::Arc;
-
-use axum::extract::{Request, State};
-use axum::middleware::Next;
+use axum::extract::Request;
 use axum::response::{IntoResponse, Response};
 use http::{HeaderName, HeaderValue, StatusCode, header};
 
@@ -19,10 +16,14 @@ use crate::api::state::AppState;
 const X_ERROR_CODE: HeaderName = HeaderName::from_static("x-error-code");
 
 /// Writes the body of every failure, from the [`ApiError`] that travels as an extension of the answer.
-pub async fn render_errors(State(app): State<Arc<AppState>>, request: Request, next: Next) -> Response {
+pub(super) async fn render_errors(
+    app: &AppState,
+    request: Request,
+    next: impl AsyncFnOnce(Request) -> Response,
+) -> Response {
     let path = request.uri().path().to_owned();
     let is_for_sdk = OpenAiRefusal::is_asked_for(&path, request.headers());
-    let answer = next.run(request).await;
+    let answer = next(request).await;
     if !answer.status().is_client_error() && !answer.status().is_server_error() {
         return answer;
     }

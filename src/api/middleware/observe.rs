@@ -3,10 +3,8 @@
 use std::sync::{Arc, OnceLock};
 use std::time::Instant;
 
-use axum::extract::{MatchedPath, Request, State};
-use axum::middleware::Next;
+use axum::extract::{MatchedPath, Request};
 use axum::response::Response;
-use http::Extensions;
 use http::request::Parts;
 use tracing::field::Empty;
 use tracing::{Instrument, Span};
@@ -43,22 +41,25 @@ pub fn set_user(parts: &Parts, user: UserId) {
     }
 }
 
-/// Records the route's pattern for the request log.
-pub(super) fn set_route(extensions: &Extensions, route: MatchedPath) {
-    if let Some(Observed { route: cell, span, .. }) = extensions.get() {
-        span.record("route", route.as_str());
-        let _ = cell.set(route);
+/// Records the route's pattern for the request log, which is outside of the router and does not know it.
+#[must_use]
+pub fn note_route(request: Request) -> Request {
+    let extensions = request.extensions();
+    if let (Some(route), Some(observed)) = (extensions.get::<MatchedPath>(), extensions.get::<Observed>()) {
+        observed.span.record("route", route.as_str());
+        let _ = observed.route.set(route.clone());
     }
+    request
 }
 
 /// Gives the request its id, and writes one line of the log and one count for its answer.
-pub async fn observe(State(app): State<Arc<AppState>>, request: Request, next: Next) -> Response {
+pub(super) async fn observe(app: &AppState, request: Request, next: impl AsyncFnOnce(Request) -> Response) -> Response {
     let started = Instant::now();
     let _in_flight = app.http_metrics.start();
     let (mut parts, body) = request.into_parts();
     let id = RequestId::of(&parts, &app.rng);
     parts.extensions.insert(id.clone());
-    let ip = ClientIp::of(&parts, &app).0;
+    let ip = ClientIp::of(&parts, app).0;
     let method = parts.method.clone();
     // The level decides only whether it exists: a filter that leaves out the lines of requests keeps it.
     let span = tracing::error_span!(
@@ -69,7 +70,7 @@ pub async fn observe(State(app): State<Arc<AppState>>, request: Request, next: N
     parts.extensions.insert(Observed { user: Arc::clone(&user), route: Arc::clone(&route), span: span.clone() });
 
     let calls = DatabaseCalls::default();
-    let answer = next.run(Request::from_parts(parts, body)).instrument(span.clone());
+    let answer = next(Request::from_parts(parts, body)).instrument(span.clone());
     let mut answer = calls.clone().of(answer).await;
 
     id.write(&mut answer);

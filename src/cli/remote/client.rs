@@ -279,26 +279,3 @@ fn authorities(file: &std::path::Path) -> Result<RootCerts, Failure> {
     }
     Ok(found.into())
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn statuses_have_exit_codes() {
-        for (status, code) in [
-            (400, None),
-            (401, Some(3)),
-            (403, Some(3)),
-            (404, Some(4)),
-            (409, Some(5)),
-            (412, Some(5)),
-            (413, None),
-            (429, Some(6)),
-            (500, Some(6)),
-            (503, Some(6)),
-        ] {
-            assert_eq!(exit_code(StatusCode::from_u16(status).unwrap()), code, "{status}");
-        }
-    }
-}

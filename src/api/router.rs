@@ -5,6 +5,7 @@ use std::sync::Arc;
 use axum::Router;
 use axum::middleware::from_fn_with_state;
 use axum::routing::{MethodFilter, any, get, on};
+use tower::Layer;
 use tower::util::MapRequestLayer;
 use tower_http::catch_panic::CatchPanicLayer;
 use tower_http::normalize_path::NormalizePathLayer;
@@ -213,10 +214,11 @@ pub fn router_when_full(app: Arc<AppState>) -> Router {
 
 /// Adds the layers that every request passes.
 fn layered(routes: Router, app: Arc<AppState>) -> Router {
-    // Runs before routing, so that a path with a slash at its end is the same path.
-    let both_slash_forms = tower::Layer::layer(&NormalizePathLayer::trim_trailing_slash(), routes);
-    Router::new().fallback_service(both_slash_forms).layer((
+    let layers = (
         from_fn_with_state(app, middleware::every_request),
         CatchPanicLayer::custom(middleware::errors::catch_panic),
-    ))
+        // Runs before routing, so that a path with a slash at its end is the same path.
+        NormalizePathLayer::trim_trailing_slash(),
+    );
+    Router::new().fallback_service(layers.layer(routes))
 }

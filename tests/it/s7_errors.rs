@@ -3,7 +3,7 @@
 use axum::body::Body;
 use http::{Method, StatusCode};
 use http_body_util::BodyExt;
-use keymeter::api::middleware::errors::render_errors;
+use keymeter::api::middleware::every_request;
 use serde_json::json;
 use sqlx::PgPool;
 use tower::ServiceExt;
@@ -298,7 +298,7 @@ async fn a_refusal_of_the_framework_has_a_code_too(pool: PgPool) {
     let app = TestApp::new(pool).await;
     let router = axum::Router::new()
         .route("/", axum::routing::get(async || StatusCode::EXPECTATION_FAILED))
-        .layer(axum::middleware::from_fn_with_state(app.replica(), render_errors));
+        .layer(axum::middleware::from_fn_with_state(app.replica(), every_request));
     let request = axum::extract::Request::get("/").body(Body::empty()).unwrap();
     let answer = router.oneshot(request).await.unwrap();
     assert_eq!(answer.status(), StatusCode::EXPECTATION_FAILED);

@@ -124,7 +124,7 @@ pub async fn serve() {
     let pool = connect(&std::env::var("DATABASE_URL").unwrap()).await;
     let listener = connections::listen("127.0.0.1:0").await.unwrap();
     println!("http://{}", listener.local_addr().unwrap());
-    let router = baselines::routes(pool).fallback_service(app.router);
+    let router = baselines::routes(pool, Arc::clone(&app.state)).fallback_service(app.router);
     let limits = Limits::new(&config.server, config.database.connections);
     tokio::spawn(connections::serve(listener, app.state, router, limits, std::future::pending()));
     let input = tokio::task::spawn_blocking(|| std::io::stdin().read_to_end(&mut Vec::new()));

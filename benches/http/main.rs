@@ -166,7 +166,11 @@ fn requests(requests: impl IntoIterator<Item = String>) -> Work {
 }
 
 fn verify(installation: &Installation, keys: usize) -> Work {
-    let request = |key| post("/api/gateway/verify", &installation.gateway, &json!({ "key": key }));
+    verify_at("/api/gateway/verify", installation, keys)
+}
+
+fn verify_at(path: &str, installation: &Installation, keys: usize) -> Work {
+    let request = |key| post(path, &installation.gateway, &json!({ "key": key }));
     requests(installation.keys[..keys.min(installation.keys.len())].iter().map(request))
 }
 
@@ -191,7 +195,12 @@ fn calls(client: &Runtime, installation: &Installation, options: &Options) {
     }
     let mut measured = run(client, &cases, 64, options);
     report::write("calls", 64, &report::table(&cases, &mut measured, "baseline"), options);
-    let cases = [bare(installation), Case::new("verify, warm", &installation.server, verify(installation, 1_000))];
+    let twin = verify_at("/baseline/verify", installation, 1_000);
+    let cases = [
+        bare(installation),
+        Case::new("verify, warm", &installation.server, verify(installation, 1_000)),
+        Case::new("verify, warm: baseline", &installation.server, twin),
+    ];
     let mut measured = run(client, &cases, 64, options);
     report::write("verify", 64, &report::table(&cases, &mut measured, "baseline"), options);
 }

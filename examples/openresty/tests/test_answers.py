@@ -11,7 +11,8 @@ import anthropic
 import httpx
 import openai
 import pytest
-from front import UPSTREAM_KEY, Front, cost, hold, plan, upstream_that_sends
+from fixtures import plan
+from front import UPSTREAM_KEY, Front, cost, hold, upstream_that_sends
 from programs import Key, Keymeter, Upstream
 
 SHAPES: dict[str, Callable[[dict[str, Any]], dict[str, Any]]] = {

@@ -12,7 +12,8 @@ from contextlib import suppress
 
 import httpx
 import pytest
-from front import Front, cost, hold, plan
+from fixtures import plan
+from front import Front, cost, hold
 from processes import eventually
 from programs import Key, Keymeter, quota
 

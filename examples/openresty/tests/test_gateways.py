@@ -7,7 +7,8 @@ from pathlib import Path
 
 import httpx
 import pytest
-from front import UPSTREAM_KEY, Front, Portkey, cost, plan, upstream_that_sends
+from fixtures import plan
+from front import UPSTREAM_KEY, Front, Portkey, cost, upstream_that_sends
 from programs import Key, Upstream
 
 

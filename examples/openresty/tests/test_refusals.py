@@ -14,7 +14,8 @@ import anthropic
 import httpx
 import openai
 import pytest
-from front import Front, plan
+from fixtures import plan
+from front import Front
 from processes import eventually, free_port
 from programs import Key, Keymeter, Upstream, quota
 from refused_keys import disabled, expired, nobody, of_a_poor_owner

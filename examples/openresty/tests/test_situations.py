@@ -11,7 +11,8 @@ from decimal import Decimal
 
 import httpx
 import pytest
-from front import Front, cost, hold, plan, upstream_that_sends
+from fixtures import plan
+from front import Front, cost, hold, upstream_that_sends
 from processes import eventually, free_port
 from programs import Key, Keymeter, Upstream, quota
 

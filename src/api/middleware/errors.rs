@@ -16,11 +16,7 @@ use crate::api::state::AppState;
 const X_ERROR_CODE: HeaderName = HeaderName::from_static("x-error-code");
 
 /// Writes the body of every failure, from the [`ApiError`] that travels as an extension of the answer.
-pub(super) async fn render_errors(
-    app: &AppState,
-    request: Request,
-    next: impl AsyncFnOnce(Request) -> Response,
-) -> Response {
+pub async fn render_errors(app: &AppState, request: Request, next: impl AsyncFnOnce(Request) -> Response) -> Response {
     let path = request.uri().path().to_owned();
     let is_for_sdk = OpenAiRefusal::is_asked_for(&path, request.headers());
     let answer = next(request).await;

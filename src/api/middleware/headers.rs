@@ -4,7 +4,7 @@ use axum::response::Response;
 use http::{HeaderValue, header};
 
 /// Adds the security headers.
-pub(super) fn add_headers(mut answer: Response) -> Response {
+pub fn add_headers(mut answer: Response) -> Response {
     let headers = answer.headers_mut();
     headers.insert(header::X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
     headers.insert(header::REFERRER_POLICY, HeaderValue::from_static("same-origin"));

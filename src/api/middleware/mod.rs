@@ -11,7 +11,7 @@ use super::state::AppState;
 pub mod compression;
 mod cors;
 pub mod errors;
-mod headers;
+pub mod headers;
 pub mod observe;
 pub mod request_id;
 mod timeout;

@@ -62,7 +62,7 @@ export const errors = {
   key_rotated: 'This was done before, and the key was replaced since. Open the key to see the present one.',
   token_changed: 'Someone changed this key meanwhile. Look at it again before you save.',
   idempotency_key_reused: 'This was sent before with other content. Reload the page and try again.',
-  too_many_old_keys: 'Three old keys still work. End one first, or replace the key and end the old one at once.',
+  too_many_old_keys: 'Three old keys still work. End one first, or replace the key without keeping it.',
   token_quota_insufficient: 'The key doesn’t have that much quota left.',
   user_quota_insufficient: 'The wallet doesn’t hold that much.',
   token_api_not_enabled: 'You don’t have API access yet. Request it first.',

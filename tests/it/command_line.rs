@@ -258,6 +258,9 @@ async fn keys_are_rotated_and_deleted_tokens_restored_from_the_command_line() {
     person.stdout(&["token", "delete", &id, "--yes"]);
     assert_eq!(person.json(&["token", "list"]), json!([]));
     assert_eq!(person.json(&["token", "list", "--deleted"])[0]["id"].to_string(), id);
+    let table = person.stdout(&["token", "list", "--deleted"]);
+    let columns = |line: usize| table.lines().nth(line).unwrap().split("  ").map(str::trim).collect::<Vec<_>>();
+    assert!(columns(0).ends_with(&["RESTORABLE UNTIL"]) && columns(1)[0] == id && table.contains("ci"), "{table}");
     assert_eq!(person.stdout(&["token", "restore", &id]), format!("restored the token {id}\n"));
     assert_eq!(person.json(&["token", "list"])[0]["id"].to_string(), id);
     assert_eq!(person.refusal(&["token", "restore", &id]), (4, "there is no such token (not_found)".to_owned()));
@@ -441,7 +444,7 @@ fn a_server_that_is_not_keymeter_is_told() {
     assert_eq!(person.refusal(&["whoami", "--server", &address]), (1, "a [2Jb (bad_thing)".to_owned()));
 }
 
-/// Whoever sets a password that nobody chose must learn it, also if the server did it and the answer was lost.
+/// Nobody knows a generated password before it is printed. If the answer was lost, the server may have set it.
 #[test]
 fn a_generated_password_is_printed_if_the_server_may_have_it() {
     let mut person = Person::new();

@@ -11,7 +11,7 @@ pub use self::lists::{
     Listed, list, list_everyones, list_listed, list_listed_among, list_newest_listed, list_newest_of_all,
 };
 use super::keys::SealedKey;
-use super::{Conn, StorageError};
+use super::{Conn, StorageError, old_keys};
 use crate::domain::id::{TokenId, UserId};
 use crate::domain::key::{Digest, KeyHint};
 use crate::domain::ledger::LockedToken;
@@ -360,16 +360,15 @@ pub async fn delete(
 ) -> Result<Vec<TokenId>, StorageError> {
     let deleted = sqlx::query_scalar!(
         "with to_delete as (select id from tokens \
-           where user_id = $1 and id = any($2) and deleted_time is null order by id for update), \
-         ended_keys as (update old_keys o set expires_at = greatest(o.rotated_at, $3), waits_for_use = false, ended = true \
-           from to_delete d where o.token_id = any(array[d.id]) and not o.ended and o.expires_at > $3) \
+           where user_id = $1 and id = any($2) and deleted_time is null order by id for update) \
          update tokens set deleted_time = $3, version = version + 1 from to_delete where tokens.id = to_delete.id returning tokens.id",
         owner as UserId,
         ids as &[TokenId],
         now as UnixTime
     )
-    .fetch_all(conn)
+    .fetch_all(&mut *conn)
     .await?;
+    old_keys::end_all(conn, &deleted, now).await?;
     Ok(deleted)
 }
 

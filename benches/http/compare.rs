@@ -21,8 +21,11 @@ pub fn run(client: &Runtime, options: &Options) {
         client.block_on(installation.pool.execute(AssertSqlSafe(sql.clone()))).unwrap();
     }
     let [cases, others] = installations.each_ref().map(cases);
-    println!("\n| call | {} /s | {} /s | ratio | middle half | service µs | PostgreSQL µs |", first.0, second.0);
-    println!("|---|---:|---:|---:|---:|---:|---:|");
+    println!(
+        "\n| call | {} /s | {} /s | ratio | middle half | service µs | PostgreSQL µs | p50 ms | p99 ms | ratio of p99 | middle half |",
+        first.0, second.0
+    );
+    println!("|---|---:|---:|---:|---:|---:|---:|---:|---:|---:|---:|");
     for (case, other) in cases.iter().zip(&others).filter(|(case, _)| case.name.contains(&options.only)) {
         let pair = [case, other];
         let mut measured = [Measured::default(), Measured::default()];
@@ -33,28 +36,42 @@ pub fn run(client: &Runtime, options: &Options) {
         for round in 0..options.rounds {
             let order = if round % 2 == 0 { [0, 1] } else { [1, 0] };
             for at in order {
-                load::measure(client, pair[at], options.connections, time, None, &mut measured[at]);
+                load::measure(client, pair[at], options.connections, time, options.offered, &mut measured[at]);
             }
         }
-        let [old, new] = &measured;
-        let mut ratios: Vec<f64> = new.rates.iter().zip(&old.rates).map(|(new, old)| new / old).collect();
-        ratios.sort_by(f64::total_cmp);
-        let quarter = |n: usize| ratios[(ratios.len() - 1) * n / 4];
+        let [old, new] = &mut measured;
+        let (rates, tails) = (quarters(&old.rates, &new.rates), quarters(&old.p99s, &new.p99s));
+        let [p50s, p99s] = [50, 99].map(|percent| (old.percentile(percent), new.percentile(percent)));
         let ((old_service, old_database), (service, database)) = (old.cost(), new.cost());
         println!(
-            "| {} | {:.0} | {:.0} | **{:.2}** | {:.2}–{:.2} | {old_service:.0} → {service:.0} | {old_database:.0} → {database:.0} |",
+            "| {} | {:.0} | {:.0} | **{:.2}** | {:.2}–{:.2} | {old_service:.0} → {service:.0} | {old_database:.0} → {database:.0} \
+             | {:.1} → {:.1} | {:.1} → {:.1} | **{:.2}** | {:.2}–{:.2} |",
             case.name,
             old.rate(),
             new.rate(),
-            quarter(2),
-            quarter(1),
-            quarter(3)
+            rates[1],
+            rates[0],
+            rates[2],
+            p50s.0,
+            p50s.1,
+            p99s.0,
+            p99s.1,
+            tails[1],
+            tails[0],
+            tails[2]
         );
     }
     for installation in &installations {
         println!("{}", installation.check_ledger());
         client.block_on(installation.remove());
     }
+}
+
+/// The quarters of the ratios of each pair.
+fn quarters(old: &[f64], new: &[f64]) -> [f64; 3] {
+    let mut ratios: Vec<f64> = new.iter().zip(old).map(|(new, old)| new / old).collect();
+    ratios.sort_by(f64::total_cmp);
+    [1, 2, 3].map(|n| ratios[(ratios.len() - 1) * n / 4])
 }
 
 fn cases(installation: &Installation) -> Vec<Case<'_>> {

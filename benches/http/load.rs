@@ -78,6 +78,8 @@ pub fn post(path: &str, authorization: &str, body: &Value) -> String {
 #[derive(Default)]
 pub struct Measured {
     pub rates: Vec<f64>,
+    /// The 99th percentile of each round, in milliseconds.
+    pub p99s: Vec<f64>,
     micros: Vec<u32>,
     /// Microseconds of processor time for each measurement: of the servers, and of PostgreSQL.
     pub costs: Vec<(f64, f64)>,
@@ -98,10 +100,14 @@ impl Measured {
 
     /// Milliseconds.
     pub fn percentile(&mut self, percent: usize) -> f64 {
-        self.micros.sort_unstable();
-        let at = (self.micros.len() * percent / 100).min(self.micros.len().saturating_sub(1));
-        f64::from(self.micros.get(at).copied().unwrap_or(0)) / 1_000.0
+        percentile(&mut self.micros, percent)
     }
+}
+
+fn percentile(micros: &mut [u32], percent: usize) -> f64 {
+    micros.sort_unstable();
+    let at = (micros.len() * percent / 100).min(micros.len().saturating_sub(1));
+    f64::from(micros.get(at).copied().unwrap_or(0)) / 1_000.0
 }
 
 /// The median of the ratios of each round.
@@ -151,10 +157,11 @@ pub fn measure(
         (servers, case.servers[0].postgres_cpu_micros())
     };
     let (started, before) = (Instant::now(), cpu());
-    let micros = client.block_on(run_load(case, connections, time, offered));
+    let mut micros = client.block_on(run_load(case, connections, time, offered));
     let (elapsed, after, done) = (started.elapsed(), cpu(), micros.len() as f64);
     results.rates.push(done / elapsed.as_secs_f64());
     results.costs.push(((after.0 - before.0) / done, (after.1 - before.1) / done));
+    results.p99s.push(percentile(&mut micros, 99));
     results.micros.extend(micros);
     for server in &case.servers {
         results.peak = results.peak.max(server.mebibytes("VmHWM"));

@@ -57,6 +57,8 @@ pub struct Options {
     /// Statements for both databases of a comparison, and for the second one, to measure what a change of the schema does.
     pub sql: [String; 2],
     pub connections: usize,
+    /// How many measurements of a comparison begin each second, if they do not wait for answers.
+    pub offered: Option<f64>,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -78,6 +80,7 @@ impl Options {
             programs: Vec::new(),
             sql: [const { String::new() }; 2],
             connections: 64,
+            offered: None,
         };
         let mut words = std::env::args().skip(1);
         while let Some(word) = words.next() {
@@ -94,6 +97,7 @@ impl Options {
                 "--sql" => options.sql[0] = value(),
                 "--sql-of-second" => options.sql[1] = value(),
                 "--connections" => options.connections = value().parse().unwrap(),
+                "--offered" => options.offered = Some(value().parse().unwrap()),
                 "--only" => options.only = value(),
                 "--rounds" => options.rounds = value().parse().unwrap(),
                 "--seconds" => options.seconds = value().parse().unwrap(),
@@ -102,7 +106,8 @@ impl Options {
                 "--bench" => {}
                 _ => panic!(
                     "unknown option {word}; there are --ledger --growth --only --rounds --seconds --tokens --charges, and \
-                     --compare NAME=PROGRAM twice with --only --rounds --seconds --tokens --connections --sql --sql-of-second"
+                     --compare NAME=PROGRAM twice with --only --rounds --seconds --tokens --connections --offered --sql \
+                     --sql-of-second"
                 ),
             }
         }

@@ -67,19 +67,20 @@ const COLUMNS: &str = "id, user_id, key_hint, note, name, created_time, accessed
                        unlimited_quota, used_quota, model_limits_enabled, model_limits, allow_ips, group_name, \
                        cross_group_retry";
 
-async fn list(State(pool): State<PgPool>) -> Json<Vec<TokenRow>> {
+/// The tokens of the user with this id.
+async fn list(State(pool): State<PgPool>, which: Query<Which>) -> Json<Vec<TokenRow>> {
     let sql = format!(
-        "select {COLUMNS} from tokens where user_id = 1 and deleted_time is null order by id desc limit 10 offset 0"
+        "select {COLUMNS} from tokens where user_id = $1 and deleted_time is null order by id desc limit 10 offset 0"
     );
-    Json(sqlx::query_as(AssertSqlSafe(sql)).fetch_all(&pool).await.unwrap())
+    Json(sqlx::query_as(AssertSqlSafe(sql)).bind(which.id).fetch_all(&pool).await.unwrap())
 }
 
-async fn search(State(pool): State<PgPool>) -> Json<Vec<TokenRow>> {
+async fn search(State(pool): State<PgPool>, which: Query<Which>) -> Json<Vec<TokenRow>> {
     let sql = format!(
-        "select {COLUMNS} from tokens where user_id = 1 and deleted_time is null and name_folded like '%token 1%' \
+        "select {COLUMNS} from tokens where user_id = $1 and deleted_time is null and name_folded like '%token 1%' \
          order by id desc limit 10 offset 0"
     );
-    Json(sqlx::query_as(AssertSqlSafe(sql)).fetch_all(&pool).await.unwrap())
+    Json(sqlx::query_as(AssertSqlSafe(sql)).bind(which.id).fetch_all(&pool).await.unwrap())
 }
 
 #[derive(Deserialize)]

@@ -7,7 +7,7 @@ use tokio::runtime::Runtime;
 
 use crate::installation::Installation;
 use crate::load::{self, Case, Measured, Work};
-use crate::{Options, requests, spend, user_calls, verify};
+use crate::{Options, spend, user_calls, verify};
 
 /// Measures both programs, each on a database of its own in one PostgreSQL, and prints what the second does relative to the
 /// first: the median of the pairs, and the middle half of them.
@@ -84,6 +84,6 @@ fn cases(installation: &Installation) -> Vec<Case<'_>> {
         case("charge: hot", Work::Charges(spend(installation, &installation.keys[..1].into()))),
         case("pair", Work::Reservations(spread)),
     ];
-    cases.extend(user_calls(installation).into_iter().map(|(name, call, _)| case(name, requests([call]))));
+    cases.extend(user_calls(installation).into_iter().map(|(name, call, _)| case(name, call)));
     cases
 }

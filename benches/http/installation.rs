@@ -11,6 +11,7 @@ use keymeter::config::Config;
 use keymeter::domain::cell::CellLabel;
 use keymeter::domain::clock::SystemClock;
 use keymeter::domain::key::ApiKey;
+use keymeter::domain::secrets::AccessTokenSecret;
 use keymeter::service::passwords::HashCost;
 use keymeter::service::rng::Rng;
 use keymeter::service::vault::{MasterKey, Vault};
@@ -30,6 +31,8 @@ const PASSWORD: &str = "benchmark password";
 const OWN_TOKENS: usize = 50;
 /// Tokens of each other user.
 const TOKENS_EACH: usize = 100;
+/// Users that send requests.
+const PEOPLE: usize = 64;
 /// Tokens of the one user whose wallet many keys share.
 const TOKENS_OF_ONE_WALLET: usize = 1_000;
 /// Rows inserted by one statement.
@@ -41,6 +44,8 @@ const KEYS: usize = 100_000;
 pub struct Installation {
     pub tokens: usize,
     pub access_token: String,
+    /// Other users, each with an access token and many tokens.
+    pub people: Vec<(i64, String)>,
     pub gateway: String,
     /// The newest token of the user.
     pub token_id: i64,
@@ -168,7 +173,9 @@ impl Installation {
         let days = "select make_charges_partition(day) from missing_charges_partitions( \
                     extract(epoch from current_date - 10)::bigint, extract(epoch from current_date + 1)::bigint) day";
         pool.execute(days).await.unwrap();
-        let keys = load_tokens(&pool, tokens).await;
+        let users = load_users(&pool, "user", tokens.div_ceil(TOKENS_EACH)).await;
+        let keys = load_tokens_of(&pool, &users, tokens).await;
+        let people = load_access_tokens(&pool, &users[..users.len().min(PEOPLE)]).await;
         let first_token = sqlx::query_scalar("select min(id) from tokens").fetch_one(&pool).await.unwrap();
         let keys_of_one_wallet = load_tokens_of_one_user(&pool).await;
         load_charges(&pool, charges).await;
@@ -176,6 +183,7 @@ impl Installation {
         let mut installation = Self {
             tokens,
             access_token,
+            people,
             gateway,
             token_id: 0,
             key,
@@ -260,18 +268,30 @@ fn parent(pid: i32) -> u32 {
     parent.unwrap_or(0)
 }
 
-/// Loads users with large wallets, and tokens with real keys. Returns the first of the keys.
-async fn load_tokens(pool: &PgPool, tokens: usize) -> Vec<String> {
-    let users = load_users(pool, "user", tokens.div_ceil(TOKENS_EACH)).await;
-    load_tokens_of(pool, &users, tokens).await
-}
-
 /// Loads one more user, with many tokens.
 async fn load_tokens_of_one_user(pool: &PgPool) -> Vec<String> {
     let user = load_users(pool, "wallet", 1).await;
     load_tokens_of(pool, &user, TOKENS_OF_ONE_WALLET).await
 }
 
+/// Loads an access token of each user.
+async fn load_access_tokens(pool: &PgPool, users: &[i64]) -> Vec<(i64, String)> {
+    let vault = Vault::new(&MasterKey::from_hex(MASTER_KEY).unwrap());
+    let mut loaded = Vec::new();
+    for user in users {
+        let secret = Rng::system().generate_fast(|rng| AccessTokenSecret::generate(rng));
+        sqlx::query("insert into access_tokens (user_id, name, digest, created_time) values ($1, 'bench', $2, 0)")
+            .bind(user)
+            .bind(vault.digests().digest(secret.expose()).as_bytes())
+            .execute(pool)
+            .await
+            .unwrap();
+        loaded.push((*user, secret.expose().to_owned()));
+    }
+    loaded
+}
+
+/// Loads users with large wallets.
 async fn load_users(pool: &PgPool, name: &str, users: usize) -> Vec<i64> {
     sqlx::query_scalar(
         "insert into users (username, username_folded, display_name, email, password_hash, role, status, group_name, \

@@ -153,15 +153,20 @@ fn main() {
     }
 }
 
-/// The calls of a user and of a key, each with its baseline.
-fn user_calls(installation: &Installation) -> Vec<(&'static str, String, String)> {
-    let call = |path: &str| get(path, &installation.access_token);
+/// The calls of users and of a key, each with its baseline. Many users list and search, each its own tokens.
+fn user_calls(installation: &Installation) -> Vec<(&'static str, Work, Work)> {
     let (id, bearer) = (installation.token_id, format!("Bearer {}", installation.key));
+    let of_people = |path: &str| {
+        let request =
+            |(user, access_token): &(i64, String)| get(&path.replace("{user}", &user.to_string()), access_token);
+        requests(installation.people.iter().map(request))
+    };
+    let call = |path: &str| requests([get(path, &installation.access_token)]);
     vec![
-        ("list", call("/api/token/?p=0&size=10"), call("/baseline/list")),
-        ("search", call("/api/token/search?keyword=token%201"), call("/baseline/search")),
+        ("list", of_people("/api/token/?p=0&size=10"), of_people("/baseline/list?id={user}")),
+        ("search", of_people("/api/token/search?keyword=token%201"), of_people("/baseline/search?id={user}")),
         ("get", call(&format!("/api/token/{id}")), call(&format!("/baseline/get?id={id}"))),
-        ("usage by key", get("/api/usage/token/", &bearer), call(&format!("/baseline/usage?id={id}"))),
+        ("usage by key", requests([get("/api/usage/token/", &bearer)]), call(&format!("/baseline/usage?id={id}"))),
         ("daily usage", call(&format!("/api/token/{id}/usage")), call(&format!("/baseline/daily?id={id}"))),
     ]
 }
@@ -195,8 +200,8 @@ fn calls(client: &Runtime, installation: &Installation, options: &Options) {
         Case::new("all layers, no work", &installation.server, requests([get("/healthz", "")])),
     ];
     for (name, call, baseline) in user_calls(installation) {
-        cases.push(Case::new(name, &installation.server, requests([call])));
-        cases.push(Case::new(format!("{name}: baseline"), &installation.server, requests([baseline])));
+        cases.push(Case::new(name, &installation.server, call));
+        cases.push(Case::new(format!("{name}: baseline"), &installation.server, baseline));
     }
     let mut measured = run(client, &cases, 64, options);
     report::write("calls", 64, &report::table(&cases, &mut measured, "baseline"), options);
@@ -296,7 +301,7 @@ fn growth(client: &Runtime, installations: [&Installation; 2], options: &Options
             cases.push(Case::new(format!("{name} {}", installation.tokens), &installation.server, work));
         };
         for (name, call, _) in user_calls(installation) {
-            case(name, requests([call]));
+            case(name, call);
         }
         case("verify", verify(installation, 10_000));
         case("charge", Work::Charges(spend(installation, &installation.keys[..10_000].into())));

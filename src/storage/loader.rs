@@ -1,21 +1,19 @@
 //! Reads rows by their keys, those of all requests that wait in one statement.
 //!
-//! A request that comes alone is read at once. Requests that come while a statement is under way share the next one, never
-//! that one, so each sees what was committed before it came.
+//! A request that comes alone is read at once. Requests that come while statements are under way share the next one, never
+//! one of those, so each sees what was committed before it came.
 
 use std::collections::{HashMap, HashSet};
 use std::fmt::Debug;
 use std::hash::Hash;
 use std::panic::AssertUnwindSafe;
+use std::sync::Arc;
 
 use futures_util::FutureExt;
 use tokio::sync::mpsc::error::TrySendError;
-use tokio::sync::{mpsc, oneshot};
+use tokio::sync::{Mutex, mpsc, oneshot};
 
 use super::StorageError;
-
-/// The most keys in one statement.
-const MAX_KEYS: usize = 1_024;
 
 /// The most requests that wait; more are refused.
 const MAX_WAITING: usize = 10_000;
@@ -25,6 +23,12 @@ pub trait Source: Send + Sync + 'static {
     type Key: Clone + Eq + Hash + Send + Sync + 'static;
     type Row: Clone + Send + Sync + 'static;
 
+    /// The most keys in one statement.
+    const MAX_KEYS: usize = 1_024;
+
+    /// The most statements at the same time, each on a connection of its own.
+    const STATEMENTS: usize = 1;
+
     /// The rows of those keys that have one.
     fn read(
         &self,
@@ -32,7 +36,7 @@ pub trait Source: Send + Sync + 'static {
     ) -> impl Future<Output = Result<HashMap<Self::Key, Self::Row>, StorageError>> + Send;
 }
 
-/// The queue of a task that reads rows. The task ends when this is dropped.
+/// The queue of the tasks that read rows. They end when this is dropped.
 pub struct Loader<S: Source>(mpsc::Sender<Request<S>>);
 
 /// The result of reading a key; `None` if it has no row.
@@ -45,11 +49,14 @@ struct Request<S: Source> {
 }
 
 impl<S: Source> Loader<S> {
-    /// Starts the task.
+    /// Starts the tasks.
     #[must_use]
     pub fn start(source: S) -> Self {
         let (sender, receiver) = mpsc::channel(MAX_WAITING);
-        tokio::spawn(run(source, receiver));
+        let shared = Arc::new((source, Mutex::new(receiver)));
+        for _ in 0..S::STATEMENTS {
+            tokio::spawn(run(Arc::clone(&shared)));
+        }
         Self(sender)
     }
 
@@ -75,15 +82,19 @@ impl<S: Source> Debug for Loader<S> {
     }
 }
 
-async fn run<S: Source>(source: S, mut requests: mpsc::Receiver<Request<S>>) {
+async fn run<S: Source>(shared: Arc<(S, Mutex<mpsc::Receiver<Request<S>>>)>) {
+    let (source, requests) = &*shared;
     let mut waiting = Vec::new();
-    while requests.recv_many(&mut waiting, MAX_KEYS).await > 0 {
+    loop {
+        if requests.lock().await.recv_many(&mut waiting, S::MAX_KEYS).await == 0 {
+            return;
+        }
         // Callers that have left need nothing.
         waiting.retain(|request| request.reply.as_ref().is_none_or(|reply| !reply.is_closed()));
         let keys: HashSet<S::Key> = waiting.iter().map(|request| request.key.clone()).collect();
         let mut loaded = HashMap::new();
         // A panic fails these requests and none after them.
-        let read = AssertUnwindSafe(read(&source, &Vec::from_iter(keys), &mut loaded)).catch_unwind().await;
+        let read = AssertUnwindSafe(read(source, &Vec::from_iter(keys), &mut loaded)).catch_unwind().await;
         for Request { key, reply } in waiting.drain(..) {
             let missing = if read.is_ok() { Ok(None) } else { Err(StorageError::GivenUp) };
             let loaded = loaded.get(&key).cloned().unwrap_or(missing);
@@ -110,7 +121,7 @@ async fn read<S: Source>(source: &S, keys: &[S::Key], loaded: &mut HashMap<S::Ke
 
 #[cfg(test)]
 mod tests {
-    use std::sync::{Arc, Mutex};
+    use std::sync::Mutex;
     use std::time::Duration;
 
     use futures_util::future::join_all;
@@ -119,14 +130,16 @@ mod tests {
 
     /// Has a row for each even number. A statement takes a while, fails if it reads [`BROKEN`], and panics if it reads [`FATAL`].
     #[derive(Clone, Default)]
-    struct Numbers(Arc<Mutex<Vec<Vec<u32>>>>);
+    struct Numbers<const STATEMENTS: usize>(Arc<Mutex<Vec<Vec<u32>>>>);
 
     const BROKEN: u32 = 13;
     const FATAL: u32 = 999;
 
-    impl Source for Numbers {
+    impl<const STATEMENTS: usize> Source for Numbers<STATEMENTS> {
         type Key = u32;
         type Row = String;
+
+        const STATEMENTS: usize = STATEMENTS;
 
         async fn read(&self, keys: &[u32]) -> Result<HashMap<u32, String>, StorageError> {
             let mut keys = keys.to_vec();
@@ -141,19 +154,22 @@ mod tests {
         }
     }
 
-    impl Numbers {
+    impl<const STATEMENTS: usize> Numbers<STATEMENTS> {
         fn statements(&self) -> Vec<Vec<u32>> {
             std::mem::take(&mut self.0.lock().unwrap())
         }
     }
 
-    fn start() -> (Arc<Loader<Numbers>>, Numbers) {
+    fn start<const STATEMENTS: usize>() -> (Arc<Loader<Numbers<STATEMENTS>>>, Numbers<STATEMENTS>) {
         let numbers = Numbers::default();
         (Arc::new(Loader::start(numbers.clone())), numbers)
     }
 
     /// Loads in a task of its own, which has begun to wait when this returns.
-    async fn spawn(loader: &Arc<Loader<Numbers>>, key: u32) -> tokio::task::JoinHandle<Loaded<Numbers>> {
+    async fn spawn<const STATEMENTS: usize>(
+        loader: &Arc<Loader<Numbers<STATEMENTS>>>,
+        key: u32,
+    ) -> tokio::task::JoinHandle<Loaded<Numbers<STATEMENTS>>> {
         let loader = Arc::clone(loader);
         let task = tokio::spawn(async move { loader.load(key).await });
         tokio::task::yield_now().await;
@@ -163,7 +179,7 @@ mod tests {
 
     #[tokio::test]
     async fn what_comes_during_a_statement_shares_the_next_one() {
-        let (loader, numbers) = start();
+        let (loader, numbers) = start::<1>();
         let first = spawn(&loader, 2).await;
         let (again, other) = (spawn(&loader, 2).await, spawn(&loader, 3).await);
         assert_eq!(first.await.unwrap().unwrap().as_deref(), Some("2"));
@@ -174,8 +190,19 @@ mod tests {
     }
 
     #[tokio::test]
+    async fn what_comes_during_as_many_statements_as_there_may_be_shares_the_next_one() {
+        let (loader, numbers) = start::<2>();
+        let first = [spawn(&loader, 2).await, spawn(&loader, 4).await];
+        let second = [spawn(&loader, 6).await, spawn(&loader, 8).await];
+        for loaded in join_all(first.into_iter().chain(second)).await {
+            assert!(loaded.unwrap().unwrap().is_some());
+        }
+        assert_eq!(numbers.statements(), [vec![2], vec![4], vec![6, 8]]);
+    }
+
+    #[tokio::test]
     async fn a_statement_that_fails_for_one_key_fails_for_that_key_alone() {
-        let (loader, numbers) = start();
+        let (loader, numbers) = start::<1>();
         let first = spawn(&loader, 2).await;
         let all = join_all((10..18).map(|key| loader.load(key))).await;
         for (key, loaded) in (10..18).zip(all) {
@@ -192,7 +219,7 @@ mod tests {
 
     #[tokio::test]
     async fn a_caller_that_leaves_cancels_no_other_and_is_not_read_for() {
-        let (loader, numbers) = start();
+        let (loader, numbers) = start::<1>();
         let first = spawn(&loader, 2).await;
         let (leaving, staying) = (spawn(&loader, 4).await, spawn(&loader, 6).await);
         leaving.abort();
@@ -203,7 +230,7 @@ mod tests {
 
     #[tokio::test]
     async fn a_panic_fails_the_requests_of_its_statement_and_none_after_them() {
-        let (loader, _) = start();
+        let (loader, _) = start::<1>();
         let (first, fatal, beside) = (spawn(&loader, 2).await, spawn(&loader, FATAL).await, spawn(&loader, 4).await);
         assert_eq!(first.await.unwrap().unwrap().as_deref(), Some("2"));
         for failed in [fatal, beside] {
@@ -214,7 +241,7 @@ mod tests {
 
     #[tokio::test]
     async fn what_does_not_fit_into_the_queue_is_refused() {
-        let (loader, numbers) = start();
+        let (loader, numbers) = start::<1>();
         let first = spawn(&loader, 2).await;
         let many = MAX_WAITING + 5;
         let all = join_all((0..many).map(|key| loader.load(u32::try_from(2 * key).unwrap()))).await;
@@ -222,6 +249,6 @@ mod tests {
         let refused = all.iter().filter(|loaded| matches!(loaded, Err(StorageError::Busy))).count();
         assert_eq!(refused, 5);
         assert_eq!(all.iter().filter(|loaded| matches!(loaded, Ok(Some(_)))).count(), MAX_WAITING);
-        assert!(numbers.statements().iter().all(|keys| keys.len() <= MAX_KEYS));
+        assert!(numbers.statements().iter().all(|keys| keys.len() <= Numbers::<1>::MAX_KEYS));
     }
 }

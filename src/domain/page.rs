@@ -3,7 +3,7 @@
 use super::bounds;
 
 /// A requested page.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct PageRequest {
     /// The page number as the caller counts.
     number: i64,

@@ -44,6 +44,40 @@ async fn parallel_creations_never_exceed_the_limit(pool: PgPool) {
     assert_eq!(ana.get("/api/token/").await.ok()["total"], 7);
 }
 
+/// Pages that are asked for at the same time are read together.
+#[sqlx::test(migrator = "keymeter::storage::MIGRATOR")]
+async fn parallel_lists_and_searches_get_the_pages_they_get_alone(pool: PgPool) {
+    let app = TestApp::with(pool, &[("KEYMETER_LIMITS__SEARCH_PER_MINUTE", "0")]).await;
+    let users = [("ana", 7), ("ben", 3), ("cleo", 0)];
+    let mut asked = Vec::new();
+    for (name, tokens) in users {
+        let user = app.enabled_user(name).await;
+        for n in 0..tokens {
+            user.creates(json!({ "name": format!("{name} {n}") })).await;
+        }
+        let paths = [
+            "?size=2",
+            "?p=1&size=2",
+            "?p=3&size=2",
+            "?p=9&size=2",
+            "?size=100",
+            "/search?keyword=a%25n%25",
+            "/search?keyword=n%201",
+        ];
+        for path in paths.map(|path| format!("/api/token{path}")) {
+            let alone = user.get(&path).await.ok();
+            asked.extend([(user.clone(), path.clone(), alone.clone()), (user.clone(), path, alone)]);
+        }
+    }
+    let at_once = |(user, path, alone): (Caller, String, Value)| async move {
+        let answer = user.get(&path).await;
+        assert_eq!(answer.ok(), alone, "{path}");
+    };
+    for _ in 0..10 {
+        asked.iter().cloned().map(at_once).collect::<JoinSet<_>>().join_all().await;
+    }
+}
+
 #[sqlx::test(migrator = "keymeter::storage::MIGRATOR")]
 async fn parallel_changes_of_one_token_are_all_made(pool: PgPool) {
     let app = TestApp::new(pool).await;

@@ -11,7 +11,7 @@ use keymeter::domain::token_listing::TokenListing;
 use keymeter::domain::usage_report::{Grouping, ReportSpan};
 use keymeter::storage::ledger::Changes;
 use keymeter::storage::request_history::Whose;
-use keymeter::storage::tokens::Listed;
+use keymeter::storage::tokens::{Listed, OwnersPage};
 use keymeter::storage::{charge_history, keys, ledger, refused_requests, request_history, tokens, usage_reports};
 use serde_json::json;
 use sqlx::pool::PoolConnection;
@@ -84,6 +84,13 @@ async fn lists_searches_and_reports_use_indexes_without_statistics(pool: PgPool)
     let arguments = format!("null, null, 1, 'used_quota', true, 10, 0, '%', {}", ana.id);
     let listed = plan(&mut conn, "where user_id = $9 and deleted_time is null", &arguments).await;
     assert_uses(&listed, "tokens_live_by_user");
+    let arguments = format!("'{{{}, 2}}', '{{an%, an%}}', '{{10, 10}}', '{{0, 0}}'", ana.id);
+    for (like, part) in [(None, "deleted_time is null) as counted"), (Some("an%".to_owned()), "like pattern")] {
+        tokens::list_pages(&mut conn, &[OwnersPage { owner: UserId::new(ana.id), like, page }]).await.unwrap();
+        let pages = plan(&mut conn, part, &arguments).await;
+        assert_uses(&pages, "tokens_live_by_user");
+        assert_eq!(pages.matches("Index Cond: (user_id = wanted.owner)").count(), 2, "{pages}");
+    }
     let (many, _) = tokens::list_newest_listed(&mut conn, what, page).await.unwrap();
     assert_eq!(many.total, 10_000);
     let newest =

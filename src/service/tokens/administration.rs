@@ -65,21 +65,25 @@ impl Tokens {
         listing: &TokenListing,
         page: PageRequest,
     ) -> Result<AnyonesPage, TokensError> {
+        if let Some(owner) = owner {
+            // Before a connection is taken: reading the page takes one too.
+            let page = self.list_of(owner, name.as_ref(), listing, page).await?;
+            let mut conn = self.db.acquire().await?;
+            return Ok(AnyonesPage { page: with_owners(&mut conn, page).await?, is_truncated: false });
+        }
         let like = name.map_or_else(|| ANY.to_owned(), |name| name.like());
         let mut conn = self.db.acquire().await?;
-        let (page, is_truncated) = match owner {
-            Some(owner) => (self.list_of(&mut conn, owner, &like, listing, page).await?, false),
-            None if listing.is_default() => (tokens::list_everyones(&mut conn, &like, page).await?, false),
-            None => {
-                let what = Listed { like: &like, listing, now: self.clock.now() };
-                if let Some(state) = listing.state {
-                    let (all, is_truncated) = tokens::list_newest_listed(&mut conn, what, ALL).await?;
-                    let page = self.in_state(with_owners(&mut conn, all).await?.items, state, page);
-                    return Ok(AnyonesPage { page, is_truncated });
-                }
-                tokens::list_newest_listed(&mut conn, what, page).await?
-            }
-        };
+        if listing.is_default() {
+            let page = tokens::list_everyones(&mut conn, &like, page).await?;
+            return Ok(AnyonesPage { page: with_owners(&mut conn, page).await?, is_truncated: false });
+        }
+        let what = Listed { like: &like, listing, now: self.clock.now() };
+        if let Some(state) = listing.state {
+            let (all, is_truncated) = tokens::list_newest_listed(&mut conn, what, ALL).await?;
+            let page = self.in_state(with_owners(&mut conn, all).await?.items, state, page);
+            return Ok(AnyonesPage { page, is_truncated });
+        }
+        let (page, is_truncated) = tokens::list_newest_listed(&mut conn, what, page).await?;
         Ok(AnyonesPage { page: with_owners(&mut conn, page).await?, is_truncated })
     }
 

@@ -11,7 +11,7 @@ use crate::domain::page::{Page, PageRequest};
 use crate::domain::search::SearchPattern;
 use crate::domain::token::Token;
 use crate::domain::token_listing::TokenListing;
-use crate::storage::tokens::Listed;
+use crate::storage::tokens::{Listed, OwnersPage};
 use crate::storage::{Conn, keys, tokens, users};
 
 /// The pattern that every name matches.
@@ -56,8 +56,7 @@ impl Tokens {
         listing: &TokenListing,
         page: PageRequest,
     ) -> Result<Page<Token>, TokensError> {
-        let mut conn = self.db.acquire().await?;
-        self.list_of(&mut conn, caller.user.id, ANY, listing, page).await
+        self.list_of(caller.user.id, None, listing, page).await
     }
 
     /// A page of the caller's tokens that match (spec §4.2). Counts against the caller's search limit.
@@ -73,12 +72,14 @@ impl Tokens {
     ) -> Result<Page<Token>, TokensError> {
         let owner = caller.user.id;
         self.rate_limiter.may_search(owner)?;
+        let Some(key) = search.key else {
+            return self.list_of(owner, search.name.as_ref(), listing, page).await;
+        };
         let like = search.name.as_ref().map_or_else(|| ANY.to_owned(), SearchPattern::like);
         let mut conn = self.db.acquire().await?;
-        let ids: Vec<TokenId> = match search.key {
-            None => return self.list_of(&mut conn, owner, &like, listing, page).await,
-            Some(KeySearch::Whole(key)) => self.find_own_by_key(&mut conn, owner, Some(&key)).await?,
-            Some(KeySearch::Part(part, foreign)) => {
+        let ids: Vec<TokenId> = match key {
+            KeySearch::Whole(key) => self.find_own_by_key(&mut conn, owner, Some(&key)).await?,
+            KeySearch::Part(part, foreign) => {
                 let mut found = self.find_own_by_key(&mut conn, owner, foreign.as_ref()).await?;
                 let candidates = keys::list_sealed_keys_like(&mut conn, owner, &like).await?;
                 self.vault.reload_for(&mut conn, &candidates).await?;
@@ -121,24 +122,26 @@ impl Tokens {
         Ok(keys::find_by_key(conn, &self.vault.digest(key)).await?)
     }
 
-    /// A page of one user's tokens.
+    /// A page of one user's tokens, whose names match.
     pub(super) async fn list_of(
         &self,
-        conn: &mut Conn,
         owner: UserId,
-        like: &str,
+        name: Option<&SearchPattern>,
         listing: &TokenListing,
         page: PageRequest,
     ) -> Result<Page<Token>, TokensError> {
-        if like == ANY && listing.is_default() {
-            return Ok(tokens::list(conn, owner, page).await?);
+        let like = name.map(SearchPattern::like);
+        if listing.is_default() {
+            let found = self.pages.load(OwnersPage { owner, like, page }).await?;
+            return found.ok_or(TokensError::NotFound);
         }
-        let what = Listed { like, listing, now: self.clock.now() };
+        let what = Listed { like: like.as_deref().unwrap_or(ANY), listing, now: self.clock.now() };
+        let mut conn = self.db.acquire().await?;
         match listing.state {
-            None => Ok(tokens::list_listed(conn, owner, what, page).await?),
+            None => Ok(tokens::list_listed(&mut conn, owner, what, page).await?),
             Some(state) => {
-                let all = tokens::list_listed(conn, owner, what, ALL).await?.items;
-                self.in_state_of(conn, owner, all, state, page).await
+                let all = tokens::list_listed(&mut conn, owner, what, ALL).await?.items;
+                self.in_state_of(&mut conn, owner, all, state, page).await
             }
         }
     }

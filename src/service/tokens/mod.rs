@@ -1,15 +1,18 @@
-//! The operations of the token API (spec §4.1–4.7). `lists` finds tokens, and `administration` is for administrators.
+//! The operations of the token API (spec §4.1–4.7). `lists` finds tokens, `pages` reads most of them, and `administration` is for
+//! administrators.
 
 mod administration;
 mod bulk;
 mod deleted;
 mod lists;
+mod pages;
 
 use std::sync::Arc;
 
 pub use self::administration::{AnyonesKey, AnyonesPage, AnyonesSearch};
 pub use self::bulk::{BulkChange, BulkError, BulkPlace};
 pub use self::lists::{KeySearch, Search};
+use self::pages::TokenPages;
 use super::actors::{self, ActorError};
 use super::invalidator::Invalidator;
 use super::keyed_requests::{self, KeyedRequestError};
@@ -31,6 +34,7 @@ use crate::domain::status::EnableRefused;
 use crate::domain::token::{NewToken, Switch, Token, TokenWithKey};
 use crate::domain::token_patch::{EditRefused, QuotaChange, TokenPatch};
 use crate::domain::user::User;
+use crate::storage::loader::Loader;
 use crate::storage::{Conn, Db, StorageError, Tx, audit, old_keys, tokens};
 
 /// Settings of the operator for tokens.
@@ -88,11 +92,13 @@ pub struct Tokens {
     rate_limiter: Arc<RateLimiter>,
     invalidator: Invalidator,
     rules: TokenRules,
+    pages: Loader<TokenPages>,
 }
 
 impl Tokens {
+    /// Starts the task that reads pages.
     #[must_use]
-    pub const fn new(
+    pub fn new(
         db: Db,
         vault: Vault,
         rng: Rng,
@@ -101,7 +107,8 @@ impl Tokens {
         invalidator: Invalidator,
         rules: TokenRules,
     ) -> Self {
-        Self { db, vault, rng, clock, rate_limiter, invalidator, rules }
+        let pages = Loader::start(TokenPages(db.clone()));
+        Self { db, vault, rng, clock, rate_limiter, invalidator, rules, pages }
     }
 
     /// The configured groups.

@@ -1,5 +1,8 @@
 //! Pages of tokens.
 
+use std::cmp::Reverse;
+use std::collections::HashMap;
+
 use super::{select_tokens, token_of};
 use crate::domain::bounds;
 use crate::domain::id::{TokenId, UserId};
@@ -10,23 +13,96 @@ use crate::domain::token::Token;
 use crate::domain::token_listing::TokenListing;
 use crate::storage::{Conn, StorageError};
 
-/// A page of the owner's live tokens, newest first, and their total, in one statement.
-pub async fn list(conn: &mut Conn, owner: UserId, page: PageRequest) -> Result<Page<Token>, StorageError> {
-    let rows = select_tokens!(
-        r#", (select count(*) from tokens where user_id = $1 and deleted_time is null) as "total!"
-           from tokens where user_id = $1 and deleted_time is null order by id desc limit $2 offset $3"#,
-        owner as UserId,
-        page.size(),
-        page.offset()
-    )
-    .fetch_all(&mut *conn)
-    .await?;
-    let total = match rows.first() {
-        Some(row) => row.total,
-        None if page.offset() == 0 => 0,
-        None => super::count(conn, owner).await?,
+/// A page of an owner's live tokens, newest first.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct OwnersPage {
+    pub owner: UserId,
+    /// The pattern for the folded name; `None` matches all.
+    pub like: Option<String>,
+    pub page: PageRequest,
+}
+
+/// Selects pages of tokens that match: the number of the page, from 1, its total, and a token of it.
+macro_rules! select_pages {
+    ($conn:expr, $pages:expr, $matches:tt) => {
+        select_tokens!(
+            [r#", n as "n!", total as "total!"
+               from unnest($1::bigint[], $2::text[], $3::bigint[], $4::bigint[]) with ordinality
+                 as wanted (owner, pattern, size, skipped, n)
+               cross join lateral (select count(*) as total from tokens
+                 where user_id = owner and deleted_time is null"#
+                + $matches
+                + r#") as counted
+               cross join lateral (select * from tokens
+                 where user_id = owner and deleted_time is null"#
+                + $matches
+                + r#"
+                 order by id desc limit size offset skipped) as tokens"#],
+            &column($pages, |wanted| wanted.owner) as &[UserId],
+            &column($pages, |wanted| wanted.like.clone()) as &[Option<String>],
+            &column($pages, |wanted| wanted.page.size()),
+            &column($pages, |wanted| wanted.page.offset())
+        )
+        .fetch_all(&mut *$conn)
+        .await?
+        .into_iter()
+        .map(|row| (row.n, row.total, token_of!(row)))
     };
-    Ok(page.holding(rows.into_iter().map(|row| token_of!(row)).collect(), total))
+}
+
+/// These pages with their totals.
+pub async fn list_pages(
+    conn: &mut Conn,
+    pages: &[OwnersPage],
+) -> Result<HashMap<OwnersPage, Page<Token>>, StorageError> {
+    fn column<T>(pages: &[OwnersPage], value: impl Fn(&OwnersPage) -> T) -> Vec<T> {
+        pages.iter().map(value).collect()
+    }
+    let (named, all): (Vec<OwnersPage>, Vec<_>) = pages.iter().cloned().partition(|wanted| wanted.like.is_some());
+    let mut found = HashMap::with_capacity(pages.len());
+    // Without a pattern the total is counted in the index alone.
+    if !all.is_empty() {
+        let rows = select_pages!(conn, &all, "");
+        fill(&mut found, all, rows);
+    }
+    if !named.is_empty() {
+        let rows = select_pages!(conn, &named, r" and name_folded like pattern escape '\'");
+        fill(&mut found, named, rows);
+    }
+    // Past the last page there is no row to hold the total. That of the first token has it.
+    let first = |wanted: &OwnersPage| OwnersPage { page: PageRequest::first_item(), ..wanted.clone() };
+    let is_past = |wanted: &OwnersPage, page: &Page<Token>| page.items.is_empty() && wanted.page.offset() > 0;
+    let past = found.iter().filter(|(wanted, page)| is_past(wanted, page));
+    let firsts: Vec<OwnersPage> = past.map(|(wanted, _)| first(wanted)).collect();
+    if !firsts.is_empty() {
+        let totals = Box::pin(list_pages(conn, &firsts)).await?;
+        for (wanted, page) in &mut found {
+            if is_past(wanted, page) {
+                page.total = totals.get(&first(wanted)).map_or(0, |first| first.total);
+            }
+        }
+    }
+    Ok(found)
+}
+
+/// Puts tokens into their pages.
+fn fill(
+    found: &mut HashMap<OwnersPage, Page<Token>>,
+    wanted: Vec<OwnersPage>,
+    rows: impl Iterator<Item = (i64, i64, Token)>,
+) {
+    let mut pages: Vec<Page<Token>> = wanted.iter().map(|wanted| wanted.page.holding(Vec::new(), 0)).collect();
+    for (n, total, token) in rows {
+        if let Some(page) = usize::try_from(n - 1).ok().and_then(|at| pages.get_mut(at)) {
+            page.total = total;
+            page.items.push(token);
+        }
+    }
+    for (wanted, mut page) in wanted.into_iter().zip(pages) {
+        // The statement returns them in this order, but does not promise it: that would cost a sort.
+        page.items.sort_by_key(|token| Reverse(token.id));
+        found.insert(wanted, page);
+    }
 }
 
 /// Which tokens to list, and in which order.

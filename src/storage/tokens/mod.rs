@@ -8,7 +8,8 @@ use std::collections::BTreeMap;
 
 pub use self::deleted::{erase_keys, list_deleted, lock_deleted, restore};
 pub use self::lists::{
-    Listed, list, list_everyones, list_listed, list_listed_among, list_newest_listed, list_newest_of_all,
+    Listed, OwnersPage, list_everyones, list_listed, list_listed_among, list_newest_listed, list_newest_of_all,
+    list_pages,
 };
 use super::keys::SealedKey;
 use super::{Conn, StorageError, old_keys};

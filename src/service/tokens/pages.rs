@@ -1,0 +1,28 @@
+//! Reads pages of users' tokens, those of all requests that wait in one statement.
+
+use std::collections::HashMap;
+
+use crate::domain::page::Page;
+use crate::domain::token::Token;
+use crate::storage::loader::Source;
+use crate::storage::tokens::{self, OwnersPage};
+use crate::storage::{Conn, Db, StorageError};
+
+/// Pages of live tokens, newest first.
+#[derive(Debug)]
+pub struct TokenPages(pub Db);
+
+impl Source for TokenPages {
+    type Key = OwnersPage;
+    type Row = Page<Token>;
+
+    /// A page may have a hundred tokens, and its statement counts all of its owner's.
+    const MAX_KEYS: usize = 64;
+
+    /// Reading a page takes PostgreSQL as long as all the rest takes this server, so one at a time would leave a processor idle.
+    const STATEMENTS: usize = 2;
+
+    async fn read(&self, pages: &[OwnersPage]) -> Result<HashMap<OwnersPage, Page<Token>>, StorageError> {
+        self.0.bounded_of_people(async |conn: &mut Conn| tokens::list_pages(conn, pages).await).await
+    }
+}

@@ -39,6 +39,11 @@ text_columns! {
     TokenNote: TokenNote::parse;
 }
 
+/// A value of each row, for a statement that takes its rows as an array a column.
+pub fn column<T, U>(rows: &[T], value: impl Fn(&T) -> U) -> Vec<U> {
+    rows.iter().map(value).collect()
+}
+
 /// The period limits of a row of `tokens` or `users`.
 macro_rules! period_limits {
     ($row:expr) => {

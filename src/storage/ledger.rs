@@ -1,13 +1,14 @@
-//! What a batch of the ledger reads under its locks, and the one statement that writes it: balances, charges, daily
-//! usage, reservations and idempotency records. Only batches write these, except balances, which are always written
-//! under the same locks.
+//! What a batch of the ledger reads under its locks, and how it is written: balances, charges, daily usage and idempotency
+//! records in one statement, and [`reservations`] in another. Only batches write these, except balances, which are always
+//! written under the same locks.
 
 use std::collections::BTreeMap;
 
-use super::columns::wallet;
+use super::columns::{column, wallet};
+use super::reservations::{self, NewReservation};
 use super::{Conn, StorageError};
 use crate::domain::id::{GatewayId, OldKeyId, PriceId, ReservationId, TokenId, UserId};
-use crate::domain::ledger::{ChargeOutcome, Counts, LockedToken, OnExpiry, RequestDetails, Reservation, Wallet};
+use crate::domain::ledger::{ChargeOutcome, Counts, LockedToken, RequestDetails, Reservation, Wallet};
 use crate::domain::money::Quota;
 use crate::domain::price::GroupPrice;
 use crate::domain::time::{Day, UnixTime};
@@ -201,14 +202,6 @@ pub struct NewCharge {
     pub price: Option<GroupPrice>,
 }
 
-/// A reservation to be inserted.
-#[derive(Debug, Clone)]
-pub struct NewReservation {
-    pub id: ReservationId,
-    pub reservation: Reservation,
-    pub request: RequestDetails,
-}
-
 impl Changes {
     /// Nothing to write yet.
     #[must_use]
@@ -270,7 +263,7 @@ fn usage_sums(charges: &[NewCharge]) -> Vec<(UsageKey<'_>, UsageSum)> {
     sums.into_iter().collect()
 }
 
-/// Writes all of a batch in one statement. The rows that it updates are locked.
+/// Writes all of a batch. The rows that it updates are locked.
 ///
 /// Rows are passed as an array a column. `unnest` in the list of a `select` is three times as fast as in `from`, which stores
 /// each array as a table of one column first. `id = any(array[v.id])` is `id = v.id` that can only be looked up: a plan that was made while
@@ -280,12 +273,6 @@ fn usage_sums(charges: &[NewCharge]) -> Vec<(UsageKey<'_>, UsageSum)> {
 /// can fail a batch.
 #[expect(clippy::too_many_lines, reason = "one statement and its parameters")]
 pub async fn write(conn: &mut Conn, changes: &Changes) -> Result<(), StorageError> {
-    fn column<T, U>(rows: &[T], value: impl Fn(&T) -> U) -> Vec<U> {
-        rows.iter().map(value).collect()
-    }
-    fn address(request: &RequestDetails) -> Option<String> {
-        request.ip.as_ref().map(|ip| ip.as_str().to_owned())
-    }
     let Changes {
         now,
         wallets,
@@ -335,27 +322,11 @@ pub async fn write(conn: &mut Conn, changes: &Changes) -> Result<(), StorageErro
              prompt_tokens = case when d.prompt_tokens > 9223372036854775807 - excluded.prompt_tokens \
                then 9223372036854775807 else d.prompt_tokens + excluded.prompt_tokens end, \
              completion_tokens = case when d.completion_tokens > 9223372036854775807 - excluded.completion_tokens \
-               then 9223372036854775807 else d.completion_tokens + excluded.completion_tokens end), \
-         inserted_reservations as ( \
-           insert into reservations (created_time, state, id, token_id, user_id, gateway_id, model, request_id, ip, \
-             held, from_remain, expires_at, charge_on_expiry, ratio) \
-           select $1, 'open', unnest($46::bigint[]), unnest($47::bigint[]), unnest($48::bigint[]), unnest($49::bigint[]), \
-             unnest($50::text[]), unnest($51::text[]), unnest($52::text[]), unnest($53::bigint[]), \
-             unnest($54::boolean[]), unnest($55::bigint[]), unnest($56::boolean[]), unnest($57::bigint[])), \
-         changed_reservations as ( \
-           update reservations r set ended_time = case when v.state <> 'open' then $1 end, state = v.state, \
-             held = v.held, from_remain = v.from_remain, expires_at = v.expires_at, \
-             requested = v.requested, charged = v.charged, shortfall = v.shortfall, \
-             was_expired = v.was_expired \
-           from (select unnest($58::bigint[]) as id, unnest($59::text[]) as state, unnest($60::bigint[]) as held, \
-             unnest($61::boolean[]) as from_remain, unnest($62::bigint[]) as expires_at, \
-             unnest($63::bigint[]) as requested, unnest($64::bigint[]) as charged, unnest($65::bigint[]) as shortfall, \
-             unnest($66::boolean[]) as was_expired) v \
-           where r.id = any(array[v.id])) \
+               then 9223372036854775807 else d.completion_tokens + excluded.completion_tokens end) \
          insert into idempotency_records (created_time, gateway_id, request_id, user_id, request_hash, \
            charged, remain_quota, reservation_id) \
-         select $1, unnest($67::bigint[]), unnest($68::text[]), unnest($69::bigint[]), \
-           unnest($70::bytea[]), unnest($71::bigint[]), unnest($72::bigint[]), unnest($73::bigint[])",
+         select $1, unnest($46::bigint[]), unnest($47::text[]), unnest($48::bigint[]), \
+           unnest($49::bytea[]), unnest($50::bigint[]), unnest($51::bigint[]), unnest($52::bigint[])",
         *now as UnixTime,
         // wallets
         &column(wallets, |(id, _)| id.get()),
@@ -388,7 +359,7 @@ pub async fn write(conn: &mut Conn, changes: &Changes) -> Result<(), StorageErro
         &column(charges, |charge| charge.day) as &[Day],
         &column(charges, |charge| charge.request.model.clone()),
         &column(charges, |charge| charge.request.request_id.clone()) as &[Option<String>],
-        &column(charges, |charge| address(&charge.request)) as &[Option<String>],
+        &column(charges, |charge| charge.request.address()) as &[Option<String>],
         &column(charges, |charge| charge.quota.get()),
         &column(charges, |charge| charge.shortfall.get()),
         &column(charges, |charge| charge.counts.prompt_tokens),
@@ -405,29 +376,6 @@ pub async fn write(conn: &mut Conn, changes: &Changes) -> Result<(), StorageErro
         &column(&sums, |(_, sum)| sum.requests),
         &column(&sums, |(_, sum)| sum.prompt_tokens),
         &column(&sums, |(_, sum)| sum.completion_tokens),
-        // new reservations
-        &column(new_reservations, |new| new.id.get()),
-        &column(new_reservations, |new| new.reservation.token_id.get()),
-        &column(new_reservations, |new| new.reservation.user_id.get()),
-        &column(new_reservations, |new| new.reservation.gateway_id.map(GatewayId::get)) as &[Option<i64>],
-        &column(new_reservations, |new| new.request.model.clone()),
-        &column(new_reservations, |new| new.request.request_id.clone()) as &[Option<String>],
-        &column(new_reservations, |new| address(&new.request)) as &[Option<String>],
-        &column(new_reservations, |new| new.reservation.held.get()),
-        &column(new_reservations, |new| new.reservation.from_remain),
-        &column(new_reservations, |new| new.reservation.expires_at.get()),
-        &column(new_reservations, |new| new.reservation.on_expiry == OnExpiry::Charge),
-        &column(new_reservations, |new| new.reservation.ratio.billionths()),
-        // changed reservations
-        &column(changed_reservations, |(id, _)| id.get()),
-        &column(changed_reservations, |(_, now)| now.state.as_str().to_owned()),
-        &column(changed_reservations, |(_, now)| now.held.get()),
-        &column(changed_reservations, |(_, now)| now.from_remain),
-        &column(changed_reservations, |(_, now)| now.expires_at.get()),
-        &column(changed_reservations, |(_, now)| now.state.settlement().map(|s| s.requested.get())) as &[Option<i64>],
-        &column(changed_reservations, |(_, now)| now.state.settlement().map(|s| s.charged.get())) as &[Option<i64>],
-        &column(changed_reservations, |(_, now)| now.state.settlement().map(|s| s.shortfall.get())) as &[Option<i64>],
-        &column(changed_reservations, |(_, now)| now.state.settlement().map(|s| s.was_expired)) as &[Option<bool>],
         // idempotency_records
         &column(idempotency_records, |(key, _)| key.gateway_id.get()),
         &column(idempotency_records, |(key, _)| key.request_id.clone()),
@@ -438,7 +386,11 @@ pub async fn write(conn: &mut Conn, changes: &Changes) -> Result<(), StorageErro
         &column(idempotency_records, |(_, record)| record.answer.reservation_id().map(ReservationId::get))
             as &[Option<i64>],
     )
-    .execute(conn)
+    .execute(&mut *conn)
     .await?;
+    // Most batches change none, and a statement that could would take PostgreSQL longer to begin.
+    if !new_reservations.is_empty() || !changed_reservations.is_empty() {
+        reservations::write(conn, *now, new_reservations, changed_reservations).await?;
+    }
     Ok(())
 }

@@ -1,11 +1,12 @@
-//! Reading reservations. Batches of the ledger write them: see [`super::ledger::write`].
+//! The table `reservations`. Only batches of the ledger write it.
 
 use std::collections::BTreeMap;
 
+use super::columns::column;
 use super::{Conn, StorageError};
 use crate::domain::client_addresses::StoredAddress;
 use crate::domain::group::Ratio;
-use crate::domain::id::{ReservationId, UserId};
+use crate::domain::id::{GatewayId, ReservationId, UserId};
 use crate::domain::ledger::{
     Counts, OnExpiry, RequestDetails, Reservation, ReservationHandle, ReservationState, Settlement,
 };
@@ -110,4 +111,65 @@ pub async fn list_overdue(
     .fetch_all(conn)
     .await?;
     Ok(rows.into_iter().map(|row| ReservationHandle { owner: row.owner, id: row.id }).collect())
+}
+
+/// A reservation to be inserted.
+#[derive(Debug, Clone)]
+pub struct NewReservation {
+    pub id: ReservationId,
+    pub reservation: Reservation,
+    pub request: RequestDetails,
+}
+
+/// Inserts reservations and changes others, for a batch of the ledger (see [`ledger::write()`](super::ledger::write())).
+pub async fn write(
+    conn: &mut Conn,
+    now: UnixTime,
+    new: &[NewReservation],
+    changed: &[(ReservationId, Reservation)],
+) -> Result<(), StorageError> {
+    sqlx::query!(
+        "with inserted as ( \
+           insert into reservations (created_time, state, id, token_id, user_id, gateway_id, model, request_id, ip, \
+             held, from_remain, expires_at, charge_on_expiry, ratio) \
+           select $1, 'open', unnest($2::bigint[]), unnest($3::bigint[]), unnest($4::bigint[]), unnest($5::bigint[]), \
+             unnest($6::text[]), unnest($7::text[]), unnest($8::text[]), unnest($9::bigint[]), \
+             unnest($10::boolean[]), unnest($11::bigint[]), unnest($12::boolean[]), unnest($13::bigint[])) \
+           update reservations r set ended_time = case when v.state <> 'open' then $1 end, state = v.state, \
+             held = v.held, from_remain = v.from_remain, expires_at = v.expires_at, \
+             requested = v.requested, charged = v.charged, shortfall = v.shortfall, \
+             was_expired = v.was_expired \
+           from (select unnest($14::bigint[]) as id, unnest($15::text[]) as state, unnest($16::bigint[]) as held, \
+             unnest($17::boolean[]) as from_remain, unnest($18::bigint[]) as expires_at, \
+             unnest($19::bigint[]) as requested, unnest($20::bigint[]) as charged, unnest($21::bigint[]) as shortfall, \
+             unnest($22::boolean[]) as was_expired) v \
+           where r.id = any(array[v.id])",
+        now as UnixTime,
+        // new
+        &column(new, |new| new.id.get()),
+        &column(new, |new| new.reservation.token_id.get()),
+        &column(new, |new| new.reservation.user_id.get()),
+        &column(new, |new| new.reservation.gateway_id.map(GatewayId::get)) as &[Option<i64>],
+        &column(new, |new| new.request.model.clone()),
+        &column(new, |new| new.request.request_id.clone()) as &[Option<String>],
+        &column(new, |new| new.request.address()) as &[Option<String>],
+        &column(new, |new| new.reservation.held.get()),
+        &column(new, |new| new.reservation.from_remain),
+        &column(new, |new| new.reservation.expires_at.get()),
+        &column(new, |new| new.reservation.on_expiry == OnExpiry::Charge),
+        &column(new, |new| new.reservation.ratio.billionths()),
+        // changed
+        &column(changed, |(id, _)| id.get()),
+        &column(changed, |(_, now)| now.state.as_str().to_owned()),
+        &column(changed, |(_, now)| now.held.get()),
+        &column(changed, |(_, now)| now.from_remain),
+        &column(changed, |(_, now)| now.expires_at.get()),
+        &column(changed, |(_, now)| now.state.settlement().map(|s| s.requested.get())) as &[Option<i64>],
+        &column(changed, |(_, now)| now.state.settlement().map(|s| s.charged.get())) as &[Option<i64>],
+        &column(changed, |(_, now)| now.state.settlement().map(|s| s.shortfall.get())) as &[Option<i64>],
+        &column(changed, |(_, now)| now.state.settlement().map(|s| s.was_expired)) as &[Option<bool>],
+    )
+    .execute(conn)
+    .await?;
+    Ok(())
 }

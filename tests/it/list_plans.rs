@@ -12,7 +12,9 @@ use keymeter::domain::usage_report::{Grouping, ReportSpan};
 use keymeter::storage::ledger::Changes;
 use keymeter::storage::request_history::Whose;
 use keymeter::storage::tokens::{Listed, OwnersPage};
-use keymeter::storage::{charge_history, keys, ledger, refused_requests, request_history, tokens, usage_reports};
+use keymeter::storage::{
+    charge_history, keys, ledger, refused_requests, request_history, reservations, tokens, usage_reports,
+};
 use serde_json::json;
 use sqlx::pool::PoolConnection;
 use sqlx::{AssertSqlSafe, PgPool, Postgres};
@@ -194,12 +196,18 @@ async fn what_a_batch_writes_is_looked_up_after_the_tables_were_small(pool: PgPo
     sqlx::query("vacuum analyze").execute(&pool).await.unwrap();
     let mut conn = service_connection(&url(&pool)).await;
     ledger::write(&mut conn, &Changes::new(UnixTime::new(START))).await.unwrap();
-    let parameters = format!("{START}{}", ", null".repeat(72));
-    let plan = plan(&mut conn, "with updated_wallets", &parameters).await;
-    for index in ["users_pkey", "tokens_pkey", "reservations_pkey"] {
-        assert_uses(&plan, index);
+    reservations::write(&mut conn, UnixTime::new(START), &[], &[]).await.unwrap();
+    for (statement, parameters, indexes) in [
+        ("with updated_wallets", 51, &["users_pkey", "tokens_pkey"][..]),
+        ("insert into reservations", 21, &["reservations_pkey"]),
+    ] {
+        let arguments = format!("{START}{}", ", null".repeat(parameters));
+        let plan = plan(&mut conn, statement, &arguments).await;
+        for index in indexes {
+            assert_uses(&plan, index);
+        }
+        assert!(!plan.contains("Join Filter"), "{plan}");
     }
-    assert!(!plan.contains("Join Filter"), "{plan}");
 }
 
 /// Everyone's requests are found by time: refusals by a btree, charges by the BRIN index of their day.

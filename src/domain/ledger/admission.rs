@@ -30,6 +30,14 @@ pub struct RequestDetails {
     pub ip: Option<StoredAddress>,
 }
 
+impl RequestDetails {
+    /// The text of the address.
+    #[must_use]
+    pub fn address(&self) -> Option<String> {
+        self.ip.as_ref().map(|ip| ip.as_str().to_owned())
+    }
+}
+
 impl RequestContext {
     /// The same as it is stored.
     #[must_use]

@@ -20,9 +20,8 @@ use crate::domain::price_list::{Amount, PriceList, Unknown};
 use crate::domain::time::UnixTime;
 use crate::service::key_cache::CachedKey;
 use crate::service::rng::Rng;
-use crate::storage::ledger::{
-    Changes, IdempotencyKey, IdempotencyRecord, NewCharge, NewReservation, RecordedReservation,
-};
+use crate::storage::ledger::{Changes, IdempotencyKey, IdempotencyRecord, NewCharge, RecordedReservation};
+use crate::storage::reservations::NewReservation;
 
 /// The locked rows of a batch, and what its operations add.
 pub(super) struct Batch<'a> {

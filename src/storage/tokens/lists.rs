@@ -11,6 +11,7 @@ use crate::domain::page::{Page, PageRequest};
 use crate::domain::time::UnixTime;
 use crate::domain::token::Token;
 use crate::domain::token_listing::TokenListing;
+use crate::storage::columns::column;
 use crate::storage::{Conn, StorageError};
 
 /// A page of an owner's live tokens, newest first.
@@ -55,9 +56,6 @@ pub async fn list_pages(
     conn: &mut Conn,
     pages: &[OwnersPage],
 ) -> Result<HashMap<OwnersPage, Page<Token>>, StorageError> {
-    fn column<T>(pages: &[OwnersPage], value: impl Fn(&OwnersPage) -> T) -> Vec<T> {
-        pages.iter().map(value).collect()
-    }
     let (named, all): (Vec<OwnersPage>, Vec<_>) = pages.iter().cloned().partition(|wanted| wanted.like.is_some());
     let mut found = HashMap::with_capacity(pages.len());
     // Without a pattern the total is counted in the index alone.

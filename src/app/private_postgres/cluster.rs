@@ -165,7 +165,6 @@ impl Cluster {
             ("max_connections", self.max_connections.to_string()),
             ("shared_buffers", format!("{}MB", self.shared_buffers_mb)),
             ("wal_buffers", own("1MB")),
-            ("max_wal_size", own("256MB")),
             ("maintenance_work_mem", own("32MB")),
             ("autovacuum_max_workers", own("2")),
             ("max_parallel_workers", own("0")),

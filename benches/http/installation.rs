@@ -76,6 +76,20 @@ pub struct Running {
     _output: BufReader<ChildStdout>,
 }
 
+/// Statements that run in a thread of their own.
+pub struct Disturbance {
+    stop: std::sync::mpsc::Sender<()>,
+    thread: std::thread::JoinHandle<()>,
+}
+
+impl Disturbance {
+    /// Stops after the statements that run.
+    pub fn stop(self) {
+        drop(self.stop);
+        self.thread.join().unwrap();
+    }
+}
+
 impl Running {
     /// Starts the server and waits until it prints its address.
     fn start(mut command: Command, postmaster: u32) -> Self {
@@ -242,6 +256,23 @@ impl Installation {
         let found = String::from_utf8_lossy(&doctor.stdout);
         assert!(doctor.status.success(), "{found}");
         found.lines().filter(|line| line.contains("ledger")).map(str::to_owned).collect()
+    }
+
+    /// Runs statements on its database again and again.
+    pub fn disturb(&self, statements: &'static [&'static str]) -> Disturbance {
+        let (stop, stopped) = std::sync::mpsc::channel::<()>();
+        let url = self.url().to_owned();
+        let run = async move || {
+            let mut conn = sqlx::PgConnection::connect(&url).await.unwrap();
+            while matches!(stopped.try_recv(), Err(std::sync::mpsc::TryRecvError::Empty)) {
+                for statement in statements {
+                    conn.execute(*statement).await.unwrap();
+                }
+            }
+        };
+        let runtime = || tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+        let thread = std::thread::spawn(move || runtime().block_on(run()));
+        Disturbance { stop, thread }
     }
 
     pub async fn remove(&self) {

@@ -256,7 +256,8 @@ fn ledger(client: &Runtime, installation: &Installation, options: &Options) {
     report::write("ledger", 256, &report::table(&cases, &mut measured, "naive"), options);
 }
 
-/// How long charges take at a rate that does not wait for answers, as shares of the rate of a closed loop.
+/// How long charges take at a rate that does not wait for answers, as shares of the rate of a closed loop; and at one of these
+/// rates while PostgreSQL does what it does from time to time.
 fn tail(client: &Runtime, installation: &Installation, options: &Options) {
     let cases = ledger_cases(installation);
     let mut table =
@@ -266,16 +267,34 @@ fn tail(client: &Runtime, installation: &Installation, options: &Options) {
         let time = Duration::from_secs_f64(options.seconds * 4.0);
         let mut most = Measured::default();
         load::measure(client, case, 256, time, None, &mut most);
-        for percent in [10, 30, 50, 70, 80, 90] {
+        let mut measure = |percent: u32, meanwhile: &str| {
             let (offered, mut results) = (most.rate() * f64::from(percent) / 100.0, Measured::default());
             load::measure(client, case, 256, time, Some(offered), &mut results);
             let (name, rate) = (&case.name, results.rate());
             let (p50, p99) = (results.percentile(50), results.percentile(99));
-            writeln!(table, "| {name} | {percent} % | {offered:.0} | {rate:.0} | {p50:.2} | {p99:.2} |").unwrap();
+            writeln!(table, "| {name} | {percent} %{meanwhile} | {offered:.0} | {rate:.0} | {p50:.2} | {p99:.2} |")
+                .unwrap();
+        };
+        for percent in [10, 30, 50, 70, 80, 90] {
+            measure(percent, "");
+        }
+        for (meanwhile, statements) in [(", checkpoints", CHECKPOINTS), (", autovacuum", AUTOVACUUM)] {
+            let disturbance = installation.disturb(statements);
+            measure(70, meanwhile);
+            disturbance.stop();
         }
     }
     report::write("tail", 256, &table, options);
 }
+
+/// One checkpoint after the other, each as fast as it can be.
+const CHECKPOINTS: &[&str] = &["checkpoint"];
+
+/// What autovacuum does, with its pauses.
+const AUTOVACUUM: &[&str] = &[
+    "set vacuum_cost_delay = '2ms'",
+    "vacuum (analyze) users, tokens, charges, usage_daily, reservations, idempotency_records",
+];
 
 /// Repeats the cases of the ledger with more and more connections, and draws the plot.
 fn sweep(client: &Runtime, installation: &Installation, options: &Options) {

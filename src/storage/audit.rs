@@ -2,6 +2,7 @@
 
 use sqlx::types::Json;
 
+use super::columns::column;
 use super::{Conn, StorageError};
 use crate::domain::audit::{AuditEntry, AuditFilter, AuditLine, Details};
 use crate::domain::audit_changes::FieldChange;
@@ -15,9 +16,6 @@ pub async fn insert(conn: &mut Conn, entry: AuditEntry) -> Result<(), StorageErr
 
 /// Inserts entries in one statement.
 pub async fn insert_many(conn: &mut Conn, entries: &[AuditEntry]) -> Result<(), StorageError> {
-    fn column<T>(entries: &[AuditEntry], value: impl Fn(&AuditEntry) -> T) -> Vec<T> {
-        entries.iter().map(value).collect()
-    }
     sqlx::query!(
         "insert into audit_log (at, actor_id, actor_name, action, subject_kind, subject_id, user_id, ip, \
          request_id, details, changes) \

@@ -1,5 +1,6 @@
 //! The table `requests_imported`: single requests that another service charged before an import.
 
+use super::columns::column;
 use super::retention::BATCH_ROWS;
 use super::{Conn, StorageError};
 use crate::domain::id::TokenId;
@@ -48,9 +49,6 @@ pub async fn list_tokens_by_name(
 
 /// Inserts single requests of tokens that were imported from this source, unless they are here already. Returns how many.
 pub async fn insert(conn: &mut Conn, source: &str, requests: &[ImportedRequest]) -> Result<i64, StorageError> {
-    fn column<T>(requests: &[ImportedRequest], value: impl Fn(&ImportedRequest) -> T) -> Vec<T> {
-        requests.iter().map(value).collect()
-    }
     // Each is looked up by its id.
     let done = sqlx::query!(
         "insert into requests_imported (source, foreign_id, at, user_id, token_id, model, quota, prompt_tokens, \

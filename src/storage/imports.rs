@@ -1,6 +1,7 @@
 //! What an import writes: the table `imports`, accounts and tokens with their balances and ids of elsewhere, and
 //! `usage_imported`.
 
+use super::columns::column;
 use super::keys::SealedKey;
 use super::{Conn, StorageError};
 use crate::domain::account::Budget;
@@ -287,9 +288,6 @@ pub async fn insert_tokens(
     owner: UserId,
     tokens: &[ImportedToken],
 ) -> Result<Vec<(TokenId, Digest)>, StorageError> {
-    fn column<T>(tokens: &[ImportedToken], value: impl Fn(&ImportedToken) -> T) -> Vec<T> {
-        tokens.iter().map(value).collect()
-    }
     let expiry = |token: &ImportedToken| Option::<UnixTime>::from(token.lifetime).map(UnixTime::get);
     let rows = sqlx::query!(
         "insert into tokens (id, user_id, key_digest, key_sealed, key_hint, key_foreign, name, name_folded, note, \
@@ -364,9 +362,6 @@ pub struct ImportedUsage {
 
 /// Inserts usage of an account, one row per token, day and model.
 pub async fn insert_usage(conn: &mut Conn, owner: UserId, usage: &[ImportedUsage]) -> Result<(), StorageError> {
-    fn column<T>(usage: &[ImportedUsage], value: impl Fn(&ImportedUsage) -> T) -> Vec<T> {
-        usage.iter().map(value).collect()
-    }
     sqlx::query!(
         "insert into usage_imported (user_id, token_id, day, model, quota, requests, prompt_tokens, completion_tokens) \
          select $1, v.* from unnest($2::bigint[], $3::date[], $4::text[], $5::bigint[], $6::bigint[], $7::bigint[], \
@@ -436,9 +431,6 @@ pub async fn insert_imports(
     rows: &[ImportedRow],
     now: UnixTime,
 ) -> Result<(), StorageError> {
-    fn column<T>(rows: &[ImportedRow], value: impl Fn(&ImportedRow) -> T) -> Vec<T> {
-        rows.iter().map(value).collect()
-    }
     let digest = |row: &ImportedRow| row.digest.as_ref().map(|digest| digest.as_bytes().to_vec());
     sqlx::query!(
         "insert into imports (source, kind, foreign_id, local_id, digest, name, at) \

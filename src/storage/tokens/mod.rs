@@ -11,6 +11,7 @@ pub use self::lists::{
     Listed, OwnersPage, list_everyones, list_listed, list_listed_among, list_newest_listed, list_newest_of_all,
     list_pages,
 };
+use super::columns::column;
 use super::keys::SealedKey;
 use super::{Conn, StorageError, old_keys};
 use crate::domain::id::{TokenId, UserId};
@@ -272,9 +273,6 @@ pub async fn insert(
 /// time `now`, or above it, so that none comes back for another policy after a failover that lost an edit. The columns
 /// that only the ledger changes (`used_quota`, `accessed_time`, `held`, counters) are not written. Returns the versions.
 pub async fn update(conn: &mut Conn, tokens: &[Token], now: Micros) -> Result<BTreeMap<TokenId, i64>, StorageError> {
-    fn column<T>(tokens: &[Token], value: impl Fn(&Token) -> T) -> Vec<T> {
-        tokens.iter().map(value).collect()
-    }
     let expiry = |token: &Token| Option::<UnixTime>::from(token.policy.lifetime).map(UnixTime::get);
     let limit = |limit: fn(&PeriodLimits) -> Option<Quota>| {
         column(tokens, |token| limit(&token.account.period_limits).map(Quota::get))

@@ -87,10 +87,11 @@ async fn lists_searches_and_reports_use_indexes_without_statistics(pool: PgPool)
     let listed = plan(&mut conn, "where user_id = $9 and deleted_time is null", &arguments).await;
     assert_uses(&listed, "tokens_live_by_user");
     let arguments = format!("'{{{}, 2}}', '{{an%, an%}}', '{{10, 10}}', '{{0, 0}}'", ana.id);
-    for (like, part) in [(None, "deleted_time is null) as counted"), (Some("an%".to_owned()), "like pattern")] {
+    for (like, part) in [(None, "deleted_time is null) as counted"), (Some("an%".to_owned()), "like wanted.pattern")] {
         tokens::list_pages(&mut conn, &[OwnersPage { owner: UserId::new(ana.id), like, page }]).await.unwrap();
         let pages = plan(&mut conn, part, &arguments).await;
         assert_uses(&pages, "tokens_live_by_user");
+        assert!(!pages.contains("Sort"), "{pages}");
         assert_eq!(pages.matches("Index Cond: (user_id = wanted.owner)").count(), 2, "{pages}");
     }
     let (many, _) = tokens::list_newest_listed(&mut conn, what, page).await.unwrap();

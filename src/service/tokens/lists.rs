@@ -12,7 +12,7 @@ use crate::domain::search::SearchPattern;
 use crate::domain::token::Token;
 use crate::domain::token_listing::TokenListing;
 use crate::storage::tokens::{Listed, OwnersPage};
-use crate::storage::{Conn, keys, tokens, users};
+use crate::storage::{Conn, StorageError, keys, tokens, users};
 
 /// The pattern that every name matches.
 pub(super) const ANY: &str = "%";
@@ -132,8 +132,10 @@ impl Tokens {
     ) -> Result<Page<Token>, TokensError> {
         let like = name.map(SearchPattern::like);
         if listing.is_default() {
-            let found = self.pages.load(OwnersPage { owner, like, page }).await?;
-            return found.ok_or(TokensError::NotFound);
+            let loader = if like.is_none() { &self.lists } else { &self.searches };
+            let found = loader.load(OwnersPage { owner, like, page }).await?;
+            // Each page is read, also one without tokens.
+            return Ok(found.ok_or(StorageError::GivenUp)?);
         }
         let what = Listed { like: like.as_deref().unwrap_or(ANY), listing, now: self.clock.now() };
         let mut conn = self.db.acquire().await?;

@@ -92,11 +92,14 @@ pub struct Tokens {
     rate_limiter: Arc<RateLimiter>,
     invalidator: Invalidator,
     rules: TokenRules,
-    pages: Loader<TokenPages>,
+    /// Pages of all tokens of a user.
+    lists: Loader<TokenPages>,
+    /// Pages of those whose names match. They read the tokens themselves, so lists do not wait for them.
+    searches: Loader<TokenPages>,
 }
 
 impl Tokens {
-    /// Starts the task that reads pages.
+    /// Starts the tasks that read pages.
     #[must_use]
     pub fn new(
         db: Db,
@@ -107,8 +110,8 @@ impl Tokens {
         invalidator: Invalidator,
         rules: TokenRules,
     ) -> Self {
-        let pages = Loader::start(TokenPages(db.clone()));
-        Self { db, vault, rng, clock, rate_limiter, invalidator, rules, pages }
+        let [lists, searches] = std::array::from_fn(|_| Loader::start(TokenPages(db.clone())));
+        Self { db, vault, rng, clock, rate_limiter, invalidator, rules, lists, searches }
     }
 
     /// The configured groups.

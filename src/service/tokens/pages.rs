@@ -1,4 +1,4 @@
-//! Reads pages of users' tokens, those of all requests that wait in one statement.
+//! Reads pages of users' tokens, those of requests that wait together in one statement.
 
 use std::collections::HashMap;
 
@@ -16,10 +16,11 @@ impl Source for TokenPages {
     type Key = OwnersPage;
     type Row = Page<Token>;
 
-    /// A page may have a hundred tokens, and its statement counts all of its owner's.
-    const MAX_KEYS: usize = 64;
+    /// Few: a page may have a hundred tokens, its statement counts all of its owner's, and all in it wait for the slowest.
+    const MAX_KEYS: usize = 16;
 
-    /// Reading a page takes PostgreSQL as long as all the rest takes this server, so one at a time would leave a processor idle.
+    /// Reading a page takes PostgreSQL about as long as all the rest takes this server, so one at a time would leave a processor
+    /// idle.
     const STATEMENTS: usize = 2;
 
     async fn read(&self, pages: &[OwnersPage]) -> Result<HashMap<OwnersPage, Page<Token>>, StorageError> {

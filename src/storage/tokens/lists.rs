@@ -1,7 +1,7 @@
 //! Pages of tokens.
 
 use std::cmp::Reverse;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use super::{select_tokens, token_of};
 use crate::domain::bounds;
@@ -27,18 +27,18 @@ pub struct OwnersPage {
 macro_rules! select_pages {
     ($conn:expr, $pages:expr, $matches:tt) => {
         select_tokens!(
-            [r#", n as "n!", total as "total!"
+            [r#", wanted.n as "n!", counted.total as "total!"
                from unnest($1::bigint[], $2::text[], $3::bigint[], $4::bigint[]) with ordinality
                  as wanted (owner, pattern, size, skipped, n)
                cross join lateral (select count(*) as total from tokens
-                 where user_id = owner and deleted_time is null"#
+                 where user_id = wanted.owner and deleted_time is null"#
                 + $matches
                 + r#") as counted
                cross join lateral (select * from tokens
-                 where user_id = owner and deleted_time is null"#
+                 where user_id = wanted.owner and deleted_time is null"#
                 + $matches
                 + r#"
-                 order by id desc limit size offset skipped) as tokens"#],
+                 order by id desc limit wanted.size offset wanted.skipped) as tokens"#],
             &column($pages, |wanted| wanted.owner) as &[UserId],
             &column($pages, |wanted| wanted.like.clone()) as &[Option<String>],
             &column($pages, |wanted| wanted.page.size()),
@@ -64,16 +64,16 @@ pub async fn list_pages(
         fill(&mut found, all, rows);
     }
     if !named.is_empty() {
-        let rows = select_pages!(conn, &named, r" and name_folded like pattern escape '\'");
+        let rows = select_pages!(conn, &named, r" and name_folded like wanted.pattern escape '\'");
         fill(&mut found, named, rows);
     }
-    // Past the last page there is no row to hold the total. That of the first token has it.
+    // Past the last page there is no row to hold the total. The row of the first token has it.
     let first = |wanted: &OwnersPage| OwnersPage { page: PageRequest::first_item(), ..wanted.clone() };
     let is_past = |wanted: &OwnersPage, page: &Page<Token>| page.items.is_empty() && wanted.page.offset() > 0;
     let past = found.iter().filter(|(wanted, page)| is_past(wanted, page));
-    let firsts: Vec<OwnersPage> = past.map(|(wanted, _)| first(wanted)).collect();
+    let firsts: HashSet<OwnersPage> = past.map(|(wanted, _)| first(wanted)).collect();
     if !firsts.is_empty() {
-        let totals = Box::pin(list_pages(conn, &firsts)).await?;
+        let totals = Box::pin(list_pages(conn, &Vec::from_iter(firsts))).await?;
         for (wanted, page) in &mut found {
             if is_past(wanted, page) {
                 page.total = totals.get(&first(wanted)).map_or(0, |first| first.total);

@@ -1,4 +1,4 @@
-//! The table `reservations`. Only batches of the ledger write it.
+//! The table `reservations`. Batches of the ledger make and end reservations.
 
 use std::collections::BTreeMap;
 

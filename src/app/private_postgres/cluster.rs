@@ -164,6 +164,7 @@ impl Cluster {
             // Small: it shares the machine with its only client.
             ("max_connections", self.max_connections.to_string()),
             ("shared_buffers", format!("{}MB", self.shared_buffers_mb)),
+            // `max_wal_size` stays at PostgreSQL's default: a smaller log makes a checkpoint every few seconds under load.
             ("wal_buffers", own("1MB")),
             ("maintenance_work_mem", own("32MB")),
             ("autovacuum_max_workers", own("2")),

@@ -2,7 +2,7 @@
 //!
 //! Every operation that changes balances waits on the lane of its owner. A lane takes all that wait, opens one
 //! transaction, locks the wallets and then the tokens, lets [`Balances`](crate::domain::ledger::Balances) decide in the
-//! order of arrival, writes everything in one statement and commits: one fsync for all, no artificial wait. Callers are
+//! order of arrival, writes everything and commits: one fsync for all, no artificial wait. Callers are
 //! answered after that. A failed batch answers 503 to all of it, and nothing of it is kept (L4). The queues are bounded:
 //! what does not fit is refused (L8).
 //!

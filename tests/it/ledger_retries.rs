@@ -14,13 +14,18 @@ use crate::harness::{START, TestApp};
 
 /// Lets the next writes of the ledger fail, this many.
 async fn fails(pool: &PgPool, times: i64, error: &str) {
+    fails_in(pool, "charges", times, error).await;
+}
+
+/// Lets the next writes of a table fail, this many.
+async fn fails_in(pool: &PgPool, table: &str, times: i64, error: &str) {
     let sql = format!(
-        "drop trigger if exists injected on charges; drop function if exists injected; drop sequence if exists writes; \
+        "drop trigger if exists injected on {table}; drop function if exists injected; drop sequence if exists writes; \
          create sequence writes; \
          create function injected() returns trigger language plpgsql as $$ begin \
            if nextval('writes') <= {times} then raise exception 'injected' using {error}; end if; return null; \
          end $$; \
-         create trigger injected before insert on charges for each statement execute function injected();"
+         create trigger injected before insert on {table} for each statement execute function injected();"
     );
     sqlx::raw_sql(AssertSqlSafe(sql)).execute(pool).await.unwrap();
 }
@@ -153,6 +158,30 @@ async fn l4_a_batch_is_halved_only_after_an_error_that_may_be_of_one_row(pool: P
         taken += i64::try_from(charged).unwrap();
         assert_eq!(balances(&app, &ana, &key).await, [taken, 100 - taken, taken, 1_000 - taken]);
     }
+    assert_ledger_invariants(&pool).await;
+}
+
+/// Reservations are written after balances and records, and none of these is kept without them.
+#[sqlx::test(migrator = "keymeter::storage::MIGRATOR")]
+async fn l4_nothing_of_a_batch_is_kept_whose_reservations_cannot_be_written(pool: PgPool) {
+    let (app, ana, gateway) = app_with_wallet(pool.clone(), 1_000).await;
+    let (_, key) = ana.creates_with_key(json!({ "name": "one", "remain_quota": 100 })).await;
+    let reserve = json!({ "key": key, "quota": 40, "request_id": "r 1" });
+    fails_in(&pool, "reservations", 1, "errcode = '57P01'").await;
+    refused(&asks(&gateway, "reserve", &reserve).await, DATABASE_UNAVAILABLE);
+    assert_eq!(balances(&app, &ana, &key).await, [0, 100, 0, 1_000]);
+    let reserved = asks(&gateway, "reserve", &reserve).await.ok();
+    assert_eq!(balances(&app, &ana, &key).await, [40, 60, 40, 960]);
+
+    let settle = json!({ "reservation_id": reserved["reservation_id"], "quota": 30 });
+    fails_in(&pool, "reservations", 1, "errcode = '57P01'").await;
+    refused(&asks(&gateway, "settle", &settle).await, DATABASE_UNAVAILABLE);
+    assert_eq!(balances(&app, &ana, &key).await, [40, 60, 40, 960]);
+    assert_ledger_invariants(&pool).await;
+    for _ in 0..2 {
+        assert_eq!(asks(&gateway, "settle", &settle).await.ok()["charged"], json!(30));
+    }
+    assert_eq!(balances(&app, &ana, &key).await, [30, 70, 30, 970]);
     assert_ledger_invariants(&pool).await;
 }
 

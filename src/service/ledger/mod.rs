@@ -2,9 +2,9 @@
 //!
 //! Every operation that changes balances waits on the lane of its owner. A lane takes all that wait, opens one
 //! transaction, locks the wallets and then the tokens, lets [`Balances`](crate::domain::ledger::Balances) decide in the
-//! order of arrival, writes everything and commits: one fsync for all, no artificial wait. Callers are
-//! answered after that. A failed batch answers 503 to all of it, and nothing of it is kept (L4). The queues are bounded:
-//! what does not fit is refused (L8).
+//! order of arrival, writes everything and commits: one fsync for all, no artificial wait. Callers are answered after that.
+//! A failed batch answers 503 to all of it, and nothing of it is kept (L4). The queues are bounded: what does not fit is
+//! refused (L8).
 //!
 //! One bad row harms only itself. Operations on a wallet that another transaction holds for too long are left out, tried
 //! again beside later batches, and refused after eight seconds. A batch that fails because of what may be one row is

@@ -16,7 +16,8 @@ use keymeter::service::secrets::Secrets;
 use keymeter::service::vault::{MasterKey, Vault};
 use keymeter::storage::secrets;
 use serde_json::{Value, json};
-use sqlx::PgPool;
+use sqlx::postgres::PgConnectOptions;
+use sqlx::{Connection, PgConnection, PgPool};
 
 use crate::harness::cluster;
 use crate::harness::database::{contents, empty, url};
@@ -228,7 +229,7 @@ async fn the_master_key_is_changed_under_load_killed_anywhere_and_continued(pool
     assert!(doctor.contains(&progress), "{doctor}");
 
     // The newest token is charged all the time: as soon as one transaction leaves it, the next one has it.
-    let busy: Vec<_> = (0..3).map(|_| tokio::spawn(hold_newest_token(pool.clone()))).collect();
+    let busy: Vec<_> = (0..3).map(|_| tokio::spawn(hold_newest_token(pool.connect_options()))).collect();
     holder.rollback().await.unwrap();
     let mut rotation = keymeter(dir.path(), &at(MASTER_KEY));
     let rotation = rotation.args(rotate).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
@@ -291,9 +292,11 @@ async fn assert_opens_nothing(pool: &PgPool, master: &MasterKey) {
     assert!(refused.contains("the key is encrypted by the data key 0, and the present one is"), "{refused}");
 }
 
-async fn hold_newest_token(pool: PgPool) {
+/// Over a connection of its own: a transaction that is being begun when this is aborted would stay open in one of the pool.
+async fn hold_newest_token(connect: Arc<PgConnectOptions>) {
+    let mut conn = PgConnection::connect_with(&connect).await.unwrap();
     loop {
-        let mut tx = pool.begin().await.unwrap();
+        let mut tx = conn.begin().await.unwrap();
         sqlx::query("select from tokens order by id desc limit 1 for no key update").execute(&mut *tx).await.unwrap();
         tokio::time::sleep(Duration::from_millis(20)).await;
         tx.rollback().await.unwrap();

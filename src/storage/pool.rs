@@ -176,7 +176,12 @@ impl Db {
     /// # Errors
     /// No connection came free in time.
     pub async fn begin(&self) -> Result<Tx, StorageError> {
-        Ok(self.metrics.time(self.pool.begin()).await?)
+        let conn = self.acquire().await?;
+        // In a task of its own, which goes on if the request is cancelled: sqlx knows of a transaction only once the database has
+        // answered. Before that it would return the connection to the pool with the transaction open, and statements of other
+        // requests would become part of it and be rolled back after their answers.
+        let begun = tokio::spawn(sqlx::Transaction::begin(conn, None)).await;
+        Ok(begun.map_err(|_| StorageError::GivenUp)??)
     }
 
     /// Runs `work` on a reserved connection, within a limit of time. On a timeout the connection is closed: a database

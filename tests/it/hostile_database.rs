@@ -267,17 +267,48 @@ async fn a_database_with_another_encoding_than_utf8_is_refused() {
     assert_eq!(stderr.lines().count(), 1);
 }
 
-/// A connection with the settings of the service.
-pub async fn service_connection(database: &str) -> sqlx::pool::PoolConnection<sqlx::Postgres> {
-    let options = DbOptions {
+/// A pool of one connection with the settings of the service.
+fn service_pool(database: &str) -> Db {
+    Db::open(&DbOptions {
         plan_cache_mode: "force_generic_plan",
         connect: database.parse().unwrap(),
         connections: 1,
         reserved: 0,
         acquire: Duration::from_secs(3),
         statement_timeout: Duration::from_secs(15),
-    };
-    Db::open(&options).acquire().await.unwrap()
+    })
+}
+
+/// A connection with the settings of the service.
+pub async fn service_connection(database: &str) -> sqlx::pool::PoolConnection<sqlx::Postgres> {
+    service_pool(database).acquire().await.unwrap()
+}
+
+#[sqlx::test(migrations = false)]
+async fn l4_a_request_cancelled_while_its_transaction_begins_loses_no_others_statement(pool: PgPool) {
+    sqlx::query("create table made (id int)").execute(&pool).await.unwrap();
+    let db = service_pool(&url(&pool));
+    for polls in 1..=4 {
+        drop(db.acquire().await.unwrap());
+        // Until it is back in the pool.
+        tokio::time::sleep(Duration::from_millis(20)).await;
+        let mut begin = Box::pin(db.begin());
+        // Each of the first steps sends or waits; at one of them the database has begun, and its answer is still to come.
+        for _ in 0..polls {
+            if futures_util::poll!(&mut begin).is_ready() {
+                break;
+            }
+            tokio::task::yield_now().await;
+        }
+        drop(begin);
+        sqlx::query("insert into made values ($1)")
+            .bind(polls)
+            .execute(&mut *db.acquire().await.unwrap())
+            .await
+            .unwrap();
+        let made: i64 = sqlx::query_scalar("select count(*) from made").fetch_one(&pool).await.unwrap();
+        assert_eq!(made, i64::from(polls), "after {polls} polls");
+    }
 }
 
 #[sqlx::test(migrations = false)]

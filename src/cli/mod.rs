@@ -176,7 +176,7 @@ fn execute(cli: Cli) -> Result<ExitCode, Failure> {
     // Other commands have no spans.
     let endpoint = if matches!(command, Command::Serve { .. }) { config.log.otlp_endpoint.as_str() } else { "" };
     let traces = Traces::start(endpoint)?;
-    telemetry::start_log(&config.log.filter, config.log.format, traces.as_ref())?;
+    telemetry::log::start(&config.log.filter, config.log.format, traces.as_ref())?;
     if !matches!(command, Command::Health) {
         restart_without_pgoptions(&config)?;
         app::prepare_as_root(&mut config).map_err(StartError::from)?;

@@ -13,7 +13,8 @@ use crate::domain::client_addresses::ClientAddresses;
 use crate::domain::ip_allowlist::network;
 use crate::domain::page::FirstPage;
 use crate::domain::usage::UnlimitedLimit;
-use crate::telemetry::{LogFormat, MetricsAccess};
+use crate::telemetry::MetricsAccess;
+use crate::telemetry::log::LogFormat;
 
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]

@@ -33,11 +33,12 @@ pub struct Metrics {
     registry: Registry,
 }
 
-/// A registry with `build_info`; the name of every metric begins with `keymeter_`.
+/// A registry with the metrics of the process; the name of every metric begins with `keymeter_`.
 #[must_use]
 pub fn registry() -> Registry {
     let mut registry = Registry::with_prefix("keymeter");
     registry.register("build", "The version of this program", Info::new([("version", env!("CARGO_PKG_VERSION"))]));
+    registry.register_collector(Box::new(log::DroppedLines));
     registry
 }
 

@@ -29,6 +29,7 @@ use crate::config::Config;
 use crate::output::{print_error, print_line};
 use crate::service::passwords::HashCost;
 use crate::service::rng::Rng;
+use crate::telemetry::log::Writing;
 use crate::telemetry::traces::Traces;
 use crate::version::VERSION;
 use crate::{doctor, service, telemetry};
@@ -174,9 +175,14 @@ fn execute(cli: Cli) -> Result<ExitCode, Failure> {
     let Some(command) = run_without_settings(command)? else { return Ok(ExitCode::SUCCESS) };
     let mut config = Config::load(cli.config.as_deref()).map_err(|error| error.to_string())?;
     // Other commands have no spans.
-    let endpoint = if matches!(command, Command::Serve { .. }) { config.log.otlp_endpoint.as_str() } else { "" };
+    let (endpoint, writing) = if matches!(command, Command::Serve { .. }) {
+        (config.log.otlp_endpoint.as_str(), Writing::InBackground)
+    } else {
+        ("", Writing::AtOnce)
+    };
     let traces = Traces::start(endpoint)?;
-    telemetry::log::start(&config.log.filter, config.log.format, traces.as_ref())?;
+    let log = (config.log.filter.as_str(), config.log.format);
+    let _waiting_lines = telemetry::log::start(log, writing, traces.as_ref())?;
     if !matches!(command, Command::Health) {
         restart_without_pgoptions(&config)?;
         app::prepare_as_root(&mut config).map_err(StartError::from)?;

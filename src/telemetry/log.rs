@@ -6,15 +6,28 @@
 //! `error` and the `cause` of a failure that is not the caller's. Every other line that is written for a request has its
 //! span `request`. No line contains a key, a cookie, a password or a body.
 
-use std::io::IsTerminal;
+use std::io::{BufWriter, IsTerminal, stderr};
+use std::sync::OnceLock;
 
+use prometheus_client::collector::Collector;
+use prometheus_client::encoding::{DescriptorEncoder, EncodeMetric};
+use prometheus_client::metrics::MetricType;
+use prometheus_client::metrics::counter::ConstCounter;
+use tracing_appender::non_blocking::{ErrorCounter, NonBlockingBuilder, WorkerGuard};
 use tracing_subscriber::Layer;
 use tracing_subscriber::filter::Targets;
+use tracing_subscriber::fmt::writer::BoxMakeWriter;
 use tracing_subscriber::layer::SubscriberExt;
 use tracing_subscriber::util::SubscriberInitExt;
 
 use super::database_calls;
 use super::traces::Traces;
+
+/// Lines that wait to be written, a few megabytes; more are dropped and counted.
+const WAITING_LINES: usize = 16_384;
+
+/// Lines that were dropped. The process has one log.
+static DROPPED: OnceLock<ErrorCounter> = OnceLock::new();
 
 /// The format of the log.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Deserialize)]
@@ -26,15 +39,38 @@ pub enum LogFormat {
     Json,
 }
 
-/// Starts the log, on standard error, and the traces.
+/// Who writes a line.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Writing {
+    /// The thread that logs it, before it goes on: for commands, whose lines stand among their other output.
+    AtOnce,
+    /// A thread of its own, many lines at a time: for the service. What reads the log may be slow or stop; then no request
+    /// waits, and lines are dropped.
+    InBackground,
+}
+
+/// Starts the log, on standard error, and the traces. When what it returns is dropped, lines that wait are written, for at most a
+/// second.
 ///
 /// # Errors
 /// The filter is invalid.
-pub fn start(filter: &str, format: LogFormat, traces: Option<&Traces>) -> Result<(), String> {
+pub fn start(
+    (filter, format): (&str, LogFormat),
+    writing: Writing,
+    traces: Option<&Traces>,
+) -> Result<Option<WorkerGuard>, String> {
     let filter: Targets =
         filter.parse().map_err(|error| format!("`log.filter` cannot be read: {error}; try \"info\""))?;
-    let lines =
-        tracing_subscriber::fmt::layer().with_writer(std::io::stderr).with_ansi(std::io::stderr().is_terminal());
+    let (writer, guard) = match writing {
+        Writing::AtOnce => (BoxMakeWriter::new(stderr), None),
+        Writing::InBackground => {
+            let lines = NonBlockingBuilder::default().buffered_lines_limit(WAITING_LINES).thread_name("log");
+            let (lines, guard) = lines.finish(BufWriter::new(stderr()));
+            let _ = DROPPED.set(lines.error_counter());
+            (BoxMakeWriter::new(lines), Some(guard))
+        }
+    };
+    let lines = tracing_subscriber::fmt::layer().with_writer(writer).with_ansi(stderr().is_terminal());
     let lines = match format {
         LogFormat::Text => lines.boxed(),
         LogFormat::Json => lines.json().flatten_event(true).with_current_span(false).boxed(),
@@ -43,5 +79,19 @@ pub fn start(filter: &str, format: LogFormat, traces: Option<&Traces>) -> Result
         .with(lines.with_filter(filter))
         .with(database_calls::layer())
         .with(traces.map(Traces::layer));
-    log.try_init().map_err(|error| format!("the log cannot be started: {error}"))
+    log.try_init().map_err(|error| format!("the log cannot be started: {error}"))?;
+    Ok(guard)
+}
+
+/// The metric of dropped lines, read when the metrics are read.
+#[derive(Debug)]
+pub(super) struct DroppedLines;
+
+impl Collector for DroppedLines {
+    fn encode(&self, mut encoder: DescriptorEncoder<'_>) -> Result<(), std::fmt::Error> {
+        let dropped = DROPPED.get().map_or(0, |dropped| u64::try_from(dropped.dropped_lines()).unwrap_or(u64::MAX));
+        let help = "Lines of the log that were dropped, because what reads it was too slow";
+        let family = encoder.encode_descriptor("log_lines_dropped", help, None, MetricType::Counter)?;
+        ConstCounter::new(dropped).encode(family)
+    }
 }

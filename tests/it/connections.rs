@@ -68,8 +68,7 @@ async fn running_out_of_file_descriptors_does_not_stop_the_server(pool: PgPool) 
             assert_200(fetch(&server, path).await);
         }
     }
-    let log = server.output();
-    assert!(log.contains("the limit of open files is too low for server.max_connections"), "{log}");
+    server.logged(|line| line.contains("the limit of open files is too low for server.max_connections")).await;
     drop(half_open);
     assert_eq!(server.terminate(), Some(0));
 }

@@ -577,6 +577,6 @@ async fn a_running_server_reads_its_prices_at_sighup_and_goes_on(pool: PgPool) {
     // Sooner than each minute.
     server.signal("HUP");
     eventually("the new list is in force", async || has_lists(2).await).await;
-    assert!(server.output().contains("a new price list is in force"), "{}", server.output());
+    server.logged(|line| line.contains("a new price list is in force")).await;
     assert_eq!(Client::stranger(&server).get("/readyz").await.status, 200);
 }

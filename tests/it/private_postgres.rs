@@ -236,7 +236,7 @@ async fn a_postgres_that_is_killed_is_started_again_and_callers_get_503_meanwhil
         answer.status == 200 && private_postgres(dir.path()).is_some_and(|pid| pid != first)
     })
     .await;
-    assert!(server.output().contains("PostgreSQL ended; it is started again"), "{}", server.output());
+    server.logged(|line| line.contains("PostgreSQL ended; it is started again")).await;
 }
 
 #[tokio::test]
@@ -249,11 +249,7 @@ async fn what_a_killed_server_left_is_ended_and_not_adopted() {
     assert!(lives(left));
     let mut server = Server::start(dir.path(), &[]).await;
     assert!(!lives(left));
-    assert!(
-        server.output().contains("an earlier PostgreSQL still runs on these data; ending it"),
-        "{}",
-        server.output()
-    );
+    server.logged(|line| line.contains("an earlier PostgreSQL still runs on these data; ending it")).await;
     Client::with(&server, &root).get("/api/token/").await.ok();
 
     // The number in its file may belong to another program by now: that one lives on.
@@ -264,7 +260,7 @@ async fn what_a_killed_server_left_is_ended_and_not_adopted() {
     fs::write(data.join("postmaster.pid"), file).unwrap();
     let server = Server::start(dir.path(), &[]).await;
     assert!(other.try_wait().unwrap().is_none());
-    assert!(server.output().contains("removed what a PostgreSQL that has ended left"), "{}", server.output());
+    server.logged(|line| line.contains("removed what a PostgreSQL that has ended left")).await;
     other.kill().unwrap();
     other.wait().unwrap();
 }
@@ -483,8 +479,7 @@ async fn in_namespaces_process_1_of_a_container_with_a_root_that_is_read_only_an
         mount -t tmpfs -o size=300m,mode=711 tmpfs \"$1\"
         mount -o remount,bind,ro /";
     let mut isolated = Isolated::start(dir.path(), container).await;
-    let output = isolated.server.output();
-    assert!(output.contains("the data directory is in memory (tmpfs)"), "{output}");
+    isolated.server.logged(|line| line.contains("the data directory is in memory (tmpfs)")).await;
     let spender = Spender::new(&isolated.server).await;
     let load = spender.charges();
     spender.has_answered_more_than(20).await;
@@ -530,8 +525,7 @@ async fn in_namespaces_a_full_disk_refuses_charges_and_loses_none() {
     assert!((answered..=answered + CLIENTS + 1).contains(&used), "{answered} were answered, {used} are there");
     let report = isolated.doctor();
     assert!(report.ends_with("no errors found\n"), "{report}");
-    let output = isolated.server.output();
-    assert!(output.contains("the disk is full, or nearly: free some space"), "{output}");
+    isolated.server.logged(|line| line.contains("the disk is full, or nearly: free some space")).await;
 }
 
 #[tokio::test]

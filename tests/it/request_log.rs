@@ -1,10 +1,13 @@
 //! The line of a request in the log of the real program has the cause of a failure, under the id of the answer.
 
+use std::process::Command;
+
 use http::Method;
 use serde_json::{Value, json};
 use sqlx::PgPool;
 
 use crate::harness::database::url;
+use crate::harness::process::keymeter;
 use crate::harness::wait::eventually;
 use crate::harness::{Answer, Client, Server};
 
@@ -13,13 +16,11 @@ async fn execute(pool: &PgPool, statement: &'static str) {
 }
 
 /// The one line of the request with this id.
-fn line(server: &Server, answer: &Answer, id: &str) -> Value {
+async fn line(server: &Server, answer: &Answer, id: &str) -> Value {
     assert_eq!(answer.header("x-request-id"), Some(id));
-    let output = server.output();
-    let lines: Vec<&str> =
-        output.lines().filter(|line| line.contains(id) && line.contains(r#""target":"keymeter::request""#)).collect();
+    let lines = server.logged(|line| line.contains(id) && line.contains(r#""target":"keymeter::request""#)).await;
     assert_eq!(lines.len(), 1, "{lines:?}");
-    serde_json::from_str(lines[0]).unwrap()
+    serde_json::from_str(&lines[0]).unwrap()
 }
 
 /// The level and the cause of a line.
@@ -42,27 +43,27 @@ async fn a_failure_has_its_cause_on_the_line_of_its_request(pool: PgPool) {
 
     let fine = root.with_id("fine-1").get("/api/user/self").await;
     fine.ok();
-    let written = line(&server, &fine, "fine-1");
+    let written = line(&server, &fine, "fine-1").await;
     assert_eq!(level_and_cause(&written), ("INFO", ""));
     let calls = |line: &Value| (line["db_calls"].as_u64().unwrap(), line["db_us"].as_u64().unwrap());
     let (count, micros) = calls(&written);
     assert!(count > 0 && micros > 0 && micros <= written["us"].as_u64().unwrap(), "{written}");
     let live = root.with_id("live-1").get("/healthz").await;
-    assert_eq!(calls(&line(&server, &live, "live-1")), (0, 0), "no statement, no time");
+    assert_eq!(calls(&line(&server, &live, "live-1").await), (0, 0), "no statement, no time");
     let verify = json!({ "key": key });
     gateway.with_id("verified-0").post("/api/gateway/verify", verify.clone()).await.ok();
     let verified = gateway.with_id("verified-1").post("/api/gateway/verify", verify).await;
-    assert_eq!(calls(&line(&server, &verified, "verified-1")), (0, 0), "a cached key");
+    assert_eq!(calls(&line(&server, &verified, "verified-1").await), (0, 0), "a cached key");
     let refused = root.with_id("refused-1").get("/api/token/99").await;
     refused.refuses(404, "not_found");
-    assert_eq!(level_and_cause(&line(&server, &refused, "refused-1")), ("INFO", ""));
+    assert_eq!(level_and_cause(&line(&server, &refused, "refused-1").await), ("INFO", ""));
 
     // A row that cannot be decrypted.
     execute(&pool, "update tokens set key_sealed = set_byte(key_sealed, 40, 255 - get_byte(key_sealed, 40))").await;
     let failed = root.with_id("undecryptable-1").get(&format!("/api/token/{id}")).await;
     let message = "internal error; quote X-Request-Id to your operator";
     failed.refuses_saying(500, "internal", message);
-    let written = line(&server, &failed, "undecryptable-1");
+    let written = line(&server, &failed, "undecryptable-1").await;
     let cause = "a stored key cannot be decrypted; the row is damaged or was encrypted with another master key; \
                  run `keymeter doctor`";
     assert_eq!(level_and_cause(&written), ("ERROR", cause));
@@ -73,7 +74,7 @@ async fn a_failure_has_its_cause_on_the_line_of_its_request(pool: PgPool) {
     let failed = root.with_id("no-table-1").get("/api/admin/audit").await;
     failed.refuses_saying(500, "internal", message);
     let no_table = r#"database error: error returned from database: relation "audit_log" does not exist"#;
-    let written = line(&server, &failed, "no-table-1");
+    let written = line(&server, &failed, "no-table-1").await;
     let (level, cause) = level_and_cause(&written);
     assert!(level == "ERROR" && cause.starts_with(no_table), "{level} {cause}");
     assert!(!failed.text.contains("audit_log"), "{}", failed.text);
@@ -82,7 +83,7 @@ async fn a_failure_has_its_cause_on_the_line_of_its_request(pool: PgPool) {
     let charges = json!({ "charges": [{ "key": "sk-nonsense", "quota": 1 }, { "key": key, "quota": 1 }] });
     let failed = gateway.with_id("batch-1").post("/api/gateway/charges", charges).await;
     assert_eq!((&failed.ok()[0]["error"], &failed.ok()[1]["error"]), (&json!("invalid_key"), &json!("internal")));
-    let written = line(&server, &failed, "batch-1");
+    let written = line(&server, &failed, "batch-1").await;
     let (level, cause) = level_and_cause(&written);
     assert!(level == "WARN" && cause.contains(r#"relation "charges" does not exist"#), "{level} {cause}");
 
@@ -92,7 +93,7 @@ async fn a_failure_has_its_cause_on_the_line_of_its_request(pool: PgPool) {
     let profile = json!({ "display_name": "Root" });
     let failed = root.with_id("held-1").send(Method::PUT, "/api/user/self", profile.to_string()).await;
     failed.refuses(503, "database_unavailable");
-    let written = line(&server, &failed, "held-1");
+    let written = line(&server, &failed, "held-1").await;
     let (level, cause) = level_and_cause(&written);
     assert!(level == "WARN" && cause.starts_with("another transaction holds a row: "), "{level} {cause}");
 }
@@ -140,6 +141,32 @@ async fn a_line_that_is_no_answer_says_for_which_request_batch_or_job_it_was_wri
     assert!(!of_job.is_empty(), "its statements have its span");
     eventually("the round ends", async || has_succeeded(&second, "analyse tables without statistics").await).await;
     assert!(!has_succeeded(&second, "delete old refused sign-ins").await);
+}
+
+#[sqlx::test(migrations = false)]
+async fn a_log_that_nobody_reads_stops_no_request_and_what_is_dropped_is_counted(pool: PgPool) {
+    let dir = tempfile::tempdir().unwrap();
+    let pipe = dir.path().join("log");
+    assert!(Command::new("mkfifo").arg(&pipe).status().unwrap().success());
+    // Each request writes many lines.
+    let settings =
+        [("DATABASE_URL", &*url(&pool)), ("KEYMETER_LOG__FILTER", "trace"), ("KEYMETER_SERVER__METRICS", "open")];
+    let command = keymeter(dir.path(), &settings);
+    let mut with_pipe = Command::new("sh");
+    with_pipe.env_clear().envs(command.get_envs().filter_map(|(name, value)| Some((name, value?))));
+    with_pipe.args(["-c", "exec \"$0\" serve 2<>\"$1\""]).arg(command.get_program()).arg(&pipe);
+    let mut server = Server::spawn(dir.path(), with_pipe).await;
+    let stranger = Client::stranger(&server);
+    eventually("lines are dropped", async || {
+        for _ in 0..50 {
+            assert_eq!(stranger.get("/healthz").await.status, 200);
+        }
+        let metrics = stranger.get("/metrics").await.text;
+        let dropped = metrics.lines().find_map(|line| line.strip_prefix("keymeter_log_lines_dropped_total "));
+        dropped.unwrap() != "0"
+    })
+    .await;
+    assert_eq!(server.terminate(), Some(0));
 }
 
 /// Whether the metric of a job says that it succeeded.

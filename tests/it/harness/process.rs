@@ -7,6 +7,8 @@ use std::process::{Child, Command, Output, Stdio};
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
+use super::wait::eventually;
+
 /// The first of the ports that tests listen on, and how many there are.
 const FIRST_PORT: u16 = 15_000;
 const PORTS: u32 = 16_000;
@@ -100,6 +102,19 @@ impl Server {
     /// Everything that it wrote, on both outputs.
     pub fn output(&self) -> String {
         std::fs::read_to_string(&self.log).unwrap()
+    }
+
+    /// Waits until there are such lines, which a thread of the service writes after its answers, and returns them.
+    pub async fn logged(&self, is_meant: impl Fn(&str) -> bool) -> Vec<String> {
+        let mut found = Vec::new();
+        eventually("the log has a line", async || {
+            let output = self.output();
+            let complete = output.split_inclusive('\n').filter(|line| line.ends_with('\n'));
+            found = complete.map(str::trim_end).filter(|line| is_meant(line)).map(str::to_owned).collect();
+            !found.is_empty()
+        })
+        .await;
+        found
     }
 
     /// Sends a signal by name, such as `"TERM"`.

@@ -11,7 +11,11 @@ pub mod refused_requests;
 pub mod requests;
 pub mod traces;
 
+use prometheus_client::collector::Collector;
 use prometheus_client::encoding::text::encode;
+use prometheus_client::encoding::{DescriptorEncoder, EncodeMetric};
+use prometheus_client::metrics::MetricType;
+use prometheus_client::metrics::gauge::ConstGauge;
 use prometheus_client::metrics::info::Info;
 use prometheus_client::registry::Registry;
 
@@ -56,5 +60,35 @@ impl Metrics {
         // Writing to a String cannot fail.
         let _ = encode(&mut text, &self.registry);
         text
+    }
+}
+
+/// Registers a number that is counted when the metrics are read.
+fn register_count<N: TryInto<i64>>(
+    registry: &mut Registry,
+    name: &'static str,
+    help: &'static str,
+    count: impl Fn() -> N + Send + Sync + 'static,
+) {
+    let value = Box::new(move || count().try_into().unwrap_or(i64::MAX));
+    registry.register_collector(Box::new(Count { name, help, value }));
+}
+
+struct Count {
+    name: &'static str,
+    help: &'static str,
+    value: Box<dyn Fn() -> i64 + Send + Sync>,
+}
+
+impl std::fmt::Debug for Count {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_tuple("Count").field(&self.name).finish()
+    }
+}
+
+impl Collector for Count {
+    fn encode(&self, mut encoder: DescriptorEncoder<'_>) -> Result<(), std::fmt::Error> {
+        let family = encoder.encode_descriptor(self.name, self.help, None, MetricType::Gauge)?;
+        ConstGauge::new((self.value)()).encode(family)
     }
 }

@@ -84,7 +84,7 @@ fn slot(slots: &[Mutex<Slot>], id: i64) -> std::sync::MutexGuard<'_, Slot> {
 
 fn put(slots: &[Mutex<Slot>], id: i64, batch: u64, account: Account) {
     let mut slot = slot(slots, id);
-    // Batches of different lanes never change the same row, and each lane records its batches in order.
+    // Of batches that change one row, the next begins after the one before was recorded.
     *slot = Slot { id, batch, account };
 }
 

@@ -3,12 +3,10 @@
 use std::sync::atomic::{AtomicI64, AtomicU64};
 use std::time::Duration;
 
-use prometheus_client::collector::Collector;
-use prometheus_client::encoding::{DescriptorEncoder, EncodeLabelSet, EncodeMetric};
-use prometheus_client::metrics::MetricType;
+use prometheus_client::encoding::EncodeLabelSet;
 use prometheus_client::metrics::counter::Counter;
 use prometheus_client::metrics::family::Family;
-use prometheus_client::metrics::gauge::{ConstGauge, Gauge};
+use prometheus_client::metrics::gauge::Gauge;
 use prometheus_client::metrics::histogram::Histogram;
 use prometheus_client::registry::Registry;
 
@@ -57,37 +55,12 @@ impl KeyCacheMetrics {
 
 /// Shows how many keys are cached, read when the metrics are read.
 pub fn register_entries(registry: &mut Registry, entries: impl Fn() -> u64 + Send + Sync + 'static) {
-    registry.register_collector(Box::new(Entries {
-        name: "key_cache_entries",
-        help: "Cached keys",
-        count: Box::new(entries),
-    }));
+    super::register_count(registry, "key_cache_entries", "Cached keys", entries);
 }
 
 /// Shows how many imported keys without a checksum are admitted, read when the metrics are read.
 pub fn register_foreign_keys(registry: &mut Registry, entries: impl Fn() -> u64 + Send + Sync + 'static) {
-    let help = "Imported keys without a checksum that are not deleted";
-    registry.register_collector(Box::new(Entries { name: "foreign_keys", help, count: Box::new(entries) }));
-}
-
-struct Entries {
-    name: &'static str,
-    help: &'static str,
-    count: Box<dyn Fn() -> u64 + Send + Sync>,
-}
-
-impl std::fmt::Debug for Entries {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str("Entries(…)")
-    }
-}
-
-impl Collector for Entries {
-    fn encode(&self, mut encoder: DescriptorEncoder<'_>) -> Result<(), std::fmt::Error> {
-        let entries = i64::try_from((self.count)()).unwrap_or(i64::MAX);
-        let family = encoder.encode_descriptor(self.name, self.help, None, MetricType::Gauge)?;
-        ConstGauge::new(entries).encode(family)
-    }
+    super::register_count(registry, "foreign_keys", "Imported keys without a checksum that are not deleted", entries);
 }
 
 /// Changes of cached state that travel between servers.

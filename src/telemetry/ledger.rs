@@ -3,12 +3,9 @@
 use std::sync::atomic::AtomicU64;
 use std::time::Duration;
 
-use prometheus_client::collector::Collector;
-use prometheus_client::encoding::{DescriptorEncoder, EncodeLabelSet, EncodeMetric};
-use prometheus_client::metrics::MetricType;
+use prometheus_client::encoding::EncodeLabelSet;
 use prometheus_client::metrics::counter::Counter;
 use prometheus_client::metrics::family::Family;
-use prometheus_client::metrics::gauge::ConstGauge;
 use prometheus_client::metrics::histogram::Histogram;
 use prometheus_client::registry::Registry;
 
@@ -167,28 +164,7 @@ impl LedgerMetrics {
     }
 }
 
-/// Shows a number for each lane as `ledger_queue`, read when the metrics are read.
-pub fn register_queues(registry: &mut Registry, waiting: impl Fn() -> Vec<usize> + Send + Sync + 'static) {
-    registry.register_collector(Box::new(Queues(Box::new(waiting))));
-}
-
-struct Queues(Box<dyn Fn() -> Vec<usize> + Send + Sync>);
-
-impl std::fmt::Debug for Queues {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str("Queues(…)")
-    }
-}
-
-impl Collector for Queues {
-    fn encode(&self, mut encoder: DescriptorEncoder<'_>) -> Result<(), std::fmt::Error> {
-        let help = "Operations in the queue, by lane";
-        let mut family = encoder.encode_descriptor("ledger_queue", help, None, MetricType::Gauge)?;
-        for (lane, waiting) in (self.0)().into_iter().enumerate() {
-            let lane = lane.to_string();
-            let waiting = i64::try_from(waiting).unwrap_or(i64::MAX);
-            ConstGauge::new(waiting).encode(family.encode_family(&[("lane", lane.as_str())])?)?;
-        }
-        Ok(())
-    }
+/// Shows how many operations wait, read when the metrics are read.
+pub fn register_queue(registry: &mut Registry, waiting: impl Fn() -> usize + Send + Sync + 'static) {
+    super::register_count(registry, "ledger_queue", "Operations that wait", waiting);
 }

@@ -32,7 +32,7 @@ async fn charge_often(gateway: &Client, key: &str, charges: usize) {
 }
 
 #[sqlx::test(migrations = false)]
-async fn a_locked_wallet_does_not_delay_other_wallets_of_its_lane(pool: PgPool) {
+async fn a_locked_wallet_does_not_delay_other_wallets(pool: PgPool) {
     let servers = servers(&url(&pool), 1).await;
     let held = servers.owner("held", PLENTY).await;
     let held_key = held.unlimited_key().await;

@@ -216,7 +216,7 @@ async fn l8_a_caller_that_leaves_gives_up_its_place_beside_a_held_wallet(pool: P
 }
 
 #[sqlx::test(migrator = "keymeter::storage::MIGRATOR")]
-async fn l8_at_most_1024_operations_wait_beside_a_lane_for_held_wallets(pool: PgPool) {
+async fn l8_at_most_1024_operations_wait_for_held_wallets(pool: PgPool) {
     let impatient = impatient(&pool).await;
     let (app, ana, gateway) = app_with_wallet(impatient.clone(), 10_000).await;
     let (_, key) = ana.creates_with_key(json!({ "name": "one", "remain_quota": 10_000 })).await;

@@ -1,17 +1,19 @@
 //! A lane: takes the operations that wait, commits them as a batch, and answers them.
 
 use std::collections::BTreeSet;
+use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{Duration, Instant};
 
-use tokio::sync::mpsc;
+use futures_util::FutureExt;
 use tracing::Instrument;
 
 use super::batch::Batch;
 use super::error::LedgerError;
 use super::locked::{Locked, Locking, RequestIds};
 use super::operation::Queued;
+use super::queue::{Queue, Taken};
 use super::rows::Rows;
 use crate::domain::calendar::{Calendar, Moment};
 use crate::domain::client_addresses::ClientAddresses;
@@ -31,9 +33,6 @@ use crate::storage::notifications::{self, Change};
 use crate::storage::{self, Conn, Constraint, Db, StorageError, old_keys, tokens};
 use crate::telemetry::ledger::{BatchStats, LedgerMetrics, Retry};
 
-/// The most operations in one transaction.
-const BATCH: usize = 1_024;
-
 /// How often a batch is tried after a deadlock or a race between servers.
 const TRIES: usize = 5;
 
@@ -41,14 +40,8 @@ const TRIES: usize = 5;
 /// of a server rest that was paused or cut off.
 const LOCK_PATIENCE: Duration = Duration::from_secs(8);
 
-/// How soon operations on held wallets are tried again if no others come.
-const RETRY_HELD: Duration = Duration::from_millis(50);
-
 /// After an id that was sent before, so many batches of all lanes look ids up: a gateway that sends one again often sends more.
 const LOOK_UPS: u32 = 64;
-
-/// The most operations on held wallets that wait beside a lane; more are refused.
-const MAX_HELD: usize = BATCH;
 
 /// What a lane needs to commit a batch.
 #[derive(Clone)]
@@ -70,41 +63,26 @@ pub(super) struct Lane {
 }
 
 impl Lane {
-    /// Commits and answers what comes, until nothing can come any more and everything is answered.
-    pub(super) async fn run(self, mut incoming: mpsc::Receiver<Queued>) {
-        // Operations whose wallets another transaction holds, in the order of arrival.
-        let mut held = Vec::new();
-        loop {
-            let mut batch = std::mem::take(&mut held);
-            if batch.is_empty() {
-                if incoming.recv_many(&mut batch, BATCH).await == 0 {
-                    return;
-                }
-            } else {
-                // Nothing comes out of a closed queue; the held ones are still tried until they are done.
-                tokio::select! {
-                    1.. = incoming.recv_many(&mut batch, BATCH) => {}
-                    () = tokio::time::sleep(RETRY_HELD) => {}
-                }
-            }
+    /// Commits and answers what waits, until nothing can come any more and everything is answered.
+    pub(super) async fn run(self, queue: Arc<Queue>) {
+        while let Some(batch) = queue.take().await {
             // While some operations wait for a held wallet, the batch waits for no other: the rest goes on.
-            let locking = if batch.iter().any(|one| one.was_held) { Locking::Skip } else { Locking::Wait };
-            let span = tracing::error_span!("batch", operations = batch.len());
-            held = self.commit_and_reply(batch, locking).instrument(span).await;
+            let locking = if batch.operations.iter().any(|one| one.was_held) { Locking::Skip } else { Locking::Wait };
+            let span = tracing::error_span!("batch", operations = batch.operations.len());
+            // A panic fails these operations and none after them.
+            let _ = AssertUnwindSafe(self.commit_and_reply(batch, locking).instrument(span)).catch_unwind().await;
         }
     }
 
-    /// Commits a batch and answers it. Returns the operations that have to wait for a held wallet.
-    async fn commit_and_reply(&self, mut batch: Vec<Queued>, locking: Locking) -> Vec<Queued> {
-        self.commit(&mut batch, locking).await;
-        let mut held = Vec::new();
+    /// Commits a batch and answers it. The operations that have to wait for a held wallet go back to the queue.
+    async fn commit_and_reply(&self, mut batch: Taken, locking: Locking) {
+        self.commit(&mut batch.operations, locking).await;
+        let operations = std::mem::take(&mut batch.operations);
+        let (held, decided): (Vec<_>, Vec<_>) =
+            operations.into_iter().partition(|one| !one.is_decided() && one.may_wait(LOCK_PATIENCE));
+        let refused = batch.end(held);
         let at = Moment::new(self.clock.micros(), self.calendar);
-        for mut one in batch {
-            if !one.is_decided() && one.may_wait(LOCK_PATIENCE) && held.len() < MAX_HELD {
-                one.was_held = true;
-                held.push(one);
-                continue;
-            }
+        for mut one in decided.into_iter().chain(refused) {
             if !one.is_decided() {
                 one.fail(LedgerError::Busy);
             }
@@ -113,7 +91,6 @@ impl Lane {
             }
             one.reply(&self.metrics);
         }
-        held
     }
 
     /// Commits operations, and tries again after failures that can pass. If one row may be the cause, the halves are

@@ -1,14 +1,14 @@
-//! The queues of the ledger, one for each lane.
+//! The lanes of the ledger, which share one queue.
 
 use std::sync::Arc;
 use std::time::Duration;
 
 use prometheus_client::registry::Registry;
-use tokio::sync::mpsc;
 
 use super::error::LedgerError;
 use super::lane::Lane;
 use super::operation::{Operation, Queued};
+use super::queue::Queue;
 use crate::domain::calendar::Calendar;
 use crate::domain::client_addresses::ClientAddresses;
 use crate::domain::clock::Clock;
@@ -30,7 +30,7 @@ use crate::telemetry::{
 pub struct LedgerRules {
     /// The number of lanes, and so of batches under way at once.
     pub lanes: usize,
-    /// How many operations may wait on each lane.
+    /// How many operations may wait, beside those for held wallets.
     pub queue: usize,
     /// The days that `usage_daily` counts, and the periods of limits.
     pub calendar: Calendar,
@@ -43,7 +43,7 @@ pub struct LedgerRules {
 /// Takes operations and answers them when they are durable.
 #[derive(Debug)]
 pub struct Lanes {
-    queues: Vec<mpsc::Sender<Queued>>,
+    queue: Arc<Queue>,
     metrics: LedgerMetrics,
 }
 
@@ -79,19 +79,13 @@ impl Lanes {
             metrics: metrics.clone(),
             look_ups: Arc::default(),
         };
-        let start = || {
-            let (queue, incoming) = mpsc::channel(rules.queue.max(1));
-            tokio::spawn(lane.clone().run(incoming));
-            queue
-        };
-        let queues: Vec<_> = std::iter::repeat_with(start).take(rules.lanes.max(1)).collect();
-        // Weak, so that the lanes end with the ledger and not with the metrics.
-        let weak: Vec<_> = queues.iter().map(mpsc::Sender::downgrade).collect();
-        let waiting = |queue: &mpsc::WeakSender<Queued>| {
-            queue.upgrade().map_or(0, |queue| queue.max_capacity().saturating_sub(queue.capacity()))
-        };
-        telemetry::ledger::register_queues(registry, move || weak.iter().map(waiting).collect());
-        Self { queues, metrics }
+        let queue = Arc::new(Queue::new(rules.queue));
+        for _ in 0..rules.lanes.max(1) {
+            tokio::spawn(lane.clone().run(Arc::clone(&queue)));
+        }
+        let counted = Arc::clone(&queue);
+        telemetry::ledger::register_queue(registry, move || counted.len());
+        Self { queue, metrics }
     }
 
     /// Queues an operation and waits until it is durable or refused.
@@ -105,12 +99,17 @@ impl Lanes {
         &self,
         operation: O,
     ) -> Result<impl Future<Output = Result<O::Outcome, LedgerError>> + use<O>, LedgerError> {
-        let owner = usize::try_from(operation.owner().get().unsigned_abs()).unwrap_or(0);
         let (queued, outcome) = Queued::new(operation);
-        self.queues[owner % self.queues.len()].try_send(queued).map_err(|_| {
+        self.queue.push(queued).map_err(|_| {
             self.metrics.answered(O::NAME, OperationOutcome::Busy, Duration::ZERO);
             LedgerError::Busy
         })?;
         Ok(async { outcome.await.unwrap_or_else(|_| Err(StorageError::GivenUp.into())) })
+    }
+}
+
+impl Drop for Lanes {
+    fn drop(&mut self) {
+        self.queue.close();
     }
 }

@@ -1,9 +1,9 @@
 //! What gateways call: verify a key, charge it, reserve, extend, settle, release.
 //!
-//! Every operation that changes balances waits on the lane of its owner. A lane takes all that wait, opens one
+//! Every operation that changes balances waits in one queue. A lane takes all that wait, opens one
 //! transaction, locks the wallets and then the tokens, lets [`Balances`](crate::domain::ledger::Balances) decide in the
 //! order of arrival, writes everything and commits: one fsync for all, no artificial wait. Callers are answered after that.
-//! A failed batch answers 503 to all of it, and nothing of it is kept (L4). The queues are bounded: what does not fit is
+//! A failed batch answers 503 to all of it, and nothing of it is kept (L4). The queue is bounded: what does not fit is
 //! refused (L8).
 //!
 //! One bad row harms only itself. Operations on a wallet that another transaction holds for too long are left out, tried
@@ -22,6 +22,7 @@ mod lane;
 mod lanes;
 mod locked;
 mod operation;
+mod queue;
 mod release;
 mod reserve;
 mod rows;

@@ -22,7 +22,7 @@ pub(super) trait Operation: Send + Sync + 'static {
     /// What the caller is answered.
     type Outcome: Send + Sync + 'static;
 
-    /// The owner of the wallet. Decides the lane.
+    /// The owner of the wallet. Operations of one owner are never in two batches at once.
     fn owner(&self) -> UserId;
 
     /// Names the rows that it needs, besides those of [`Operation::idempotency_key`].
@@ -45,10 +45,11 @@ pub(super) trait Operation: Send + Sync + 'static {
     }
 }
 
-/// An operation in the queue of a lane.
+/// An operation that waits.
 pub(super) struct Queued {
     operation: Box<dyn Undecided>,
-    since: Instant,
+    pub(super) owner: UserId,
+    pub(super) since: Instant,
     /// Whether it was left out of a batch because another transaction held its wallet.
     pub(super) was_held: bool,
 }
@@ -57,8 +58,9 @@ impl Queued {
     /// Returns it and what its caller waits for.
     pub(super) fn new<O: Operation>(operation: O) -> (Self, oneshot::Receiver<Result<O::Outcome, LedgerError>>) {
         let (reply, outcome) = oneshot::channel();
+        let owner = operation.owner();
         let operation = Box::new(Waiting { operation, outcome: None, reply });
-        (Self { operation, since: Instant::now(), was_held: false }, outcome)
+        (Self { operation, owner, since: Instant::now(), was_held: false }, outcome)
     }
 
     pub(super) fn require<'a>(&'a self, rows: &mut Rows<'a>) {
@@ -103,6 +105,12 @@ impl Queued {
     /// Answers its caller, once.
     pub(super) fn reply(self, metrics: &LedgerMetrics) {
         self.operation.reply(metrics, self.since.elapsed());
+    }
+}
+
+impl std::fmt::Debug for Queued {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Queued").field("owner", &self.owner).field("was_held", &self.was_held).finish_non_exhaustive()
     }
 }
 

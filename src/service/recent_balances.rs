@@ -84,7 +84,7 @@ fn slot(slots: &[Mutex<Slot>], id: i64) -> std::sync::MutexGuard<'_, Slot> {
 
 fn put(slots: &[Mutex<Slot>], id: i64, batch: u64, account: Account) {
     let mut slot = slot(slots, id);
-    // Of batches that change one row, the next begins after the one before was recorded.
+    // Of two batches that change the same row, the second begins after the first was recorded.
     *slot = Slot { id, batch, account };
 }
 

@@ -270,7 +270,7 @@ async fn l3_charges_of_free_wallets_are_committed_beside_charges_of_held_ones(po
             charges.iter().filter(|charge| charge.is_finished()).count() == 5
         })
         .await;
-        // These are in one batch with those that wait.
+        // These come while the others wait.
         for _ in 0..3 {
             asks(&gateway, "charge", &json!({ "key": keys[1].1, "quota": 0 })).await.ok();
         }

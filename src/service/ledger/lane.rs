@@ -66,11 +66,14 @@ impl Lane {
     /// Commits and answers what waits, until nothing can come any more and everything is answered.
     pub(super) async fn run(self, queue: Arc<Queue>) {
         while let Some(batch) = queue.take().await {
-            // While some operations wait for a held wallet, the batch waits for no other: the rest goes on.
+            // What comes of the owners of held wallets waits for none of them.
             let locking = if batch.operations.iter().any(|one| one.was_held) { Locking::Skip } else { Locking::Wait };
             let span = tracing::error_span!("batch", operations = batch.operations.len());
             // A panic fails these operations and none after them.
-            let _ = AssertUnwindSafe(self.commit_and_reply(batch, locking).instrument(span)).catch_unwind().await;
+            let work = self.commit_and_reply(batch, locking).instrument(span.clone());
+            if AssertUnwindSafe(work).catch_unwind().await.is_err() {
+                span.in_scope(|| tracing::error!("a batch panicked; its operations were not answered"));
+            }
         }
     }
 

@@ -1,9 +1,11 @@
 //! The queue of the ledger: operations that wait, and which of them the next batch takes.
 //!
-//! A batch takes all that wait, but of an owner whose operations are in another batch nothing: those would wait for each
-//! other's locks. A second batch begins beside a running one only if many operations wait or one waits for long. So at a
-//! low load there is one batch at a time, with little work of its own for each operation, and at a high load a processor is
-//! never idle while the disk writes.
+//! A batch takes all that wait, up to a limit. It leaves out owners who have operations in another batch: the two would wait
+//! for each other's locks. A second batch begins beside a running one only if many operations wait or one waits for long. So
+//! at a low load there is one batch at a time, with less work for each operation, and at a high load several.
+//!
+//! Operations whose wallet another transaction holds for too long come back. They, and what comes of their owners
+//! meanwhile, are tried again in batches of their own, which wait for no lock, so that they delay nobody else.
 
 use std::collections::{HashSet, VecDeque};
 use std::pin::pin;
@@ -15,19 +17,19 @@ use tokio::sync::Notify;
 use super::operation::Queued;
 use crate::domain::id::UserId;
 
-/// The most operations in one batch, beside those that wait for a held wallet.
+/// The most operations in one batch, beside those that came back.
 const BATCH: usize = 1_024;
 
-/// The most operations that wait for held wallets; more are refused.
+/// The most operations that wait after they came back; more are refused.
 const MAX_HELD: usize = 1_024;
 
-/// As many operations are worth a batch beside a running one.
+/// So many operations are worth a batch beside a running one.
 const MANY: usize = 64;
 
 /// After so long an operation waits for no running batch.
 const LONG: Duration = Duration::from_millis(10);
 
-/// How soon operations on held wallets are tried again if no others come.
+/// How soon operations that came back are tried again.
 const RETRY_HELD: Duration = Duration::from_millis(50);
 
 /// Operations that wait.
@@ -36,33 +38,36 @@ pub(super) struct Queue {
     state: Mutex<State>,
     /// A batch may have become due.
     changed: Notify,
-    /// How many operations may wait, beside those for held wallets.
+    /// How many operations may wait, beside those that came back.
     limit: usize,
 }
 
 #[derive(Debug, Default)]
 struct State {
-    /// In the order in which they are decided.
+    /// In the order in which those of one owner are decided.
     waiting: VecDeque<Queued>,
-    /// How many of them wait for a held wallet.
+    /// How many of them came back.
     held: usize,
-    /// How many of the others have an owner with nothing in a batch.
-    ready: usize,
-    /// When the held ones are tried again.
+    /// Their owners.
+    held_owners: HashSet<UserId>,
+    /// When they are tried again.
     retry_at: Option<Instant>,
     /// Owners with operations in a batch.
     taken: HashSet<UserId>,
+    /// How many operations wait of all other owners.
+    ready: usize,
     /// Batches under way.
     running: usize,
     is_closed: bool,
 }
 
-/// The operations of a batch. Until this is dropped nothing else of their owners is in a batch.
+/// The operations of a batch. Until it ends nothing else of their owners is in a batch.
 #[derive(Debug)]
 pub(super) struct Taken {
     pub(super) operations: Vec<Queued>,
     owners: HashSet<UserId>,
     queue: Arc<Queue>,
+    has_ended: bool,
 }
 
 impl Queue {
@@ -81,17 +86,18 @@ impl Queue {
         if state.is_closed || state.waiting.len() - state.held >= self.limit {
             return Err(one);
         }
-        let is_ready = !state.taken.contains(&one.owner);
+        let is_ready = state.is_ready(one.owner);
         state.waiting.push_back(one);
         state.ready += usize::from(is_ready);
-        // The first one is waited for, by a batch that begins now or when it waits for long.
+        // The first one wakes a lane, which begins a batch now or when the operation waits for long; many wake another.
         if is_ready && (state.ready == 1 || state.ready == MANY) {
             self.changed.notify_one();
         }
         Ok(())
     }
 
-    /// Waits until a batch is due and takes it; `None` when nothing waits and nothing can come any more.
+    /// Waits until a batch is due and takes it; `None` when nothing waits and nothing new can come. What comes back from the
+    /// batch of another lane then, that lane takes.
     pub(super) async fn take(self: &Arc<Self>) -> Option<Taken> {
         loop {
             let mut changed = pin!(self.changed.notified());
@@ -101,10 +107,13 @@ impl Queue {
                 if state.is_closed && state.waiting.is_empty() {
                     return None;
                 }
-                let due = state.due();
-                if due.is_some_and(|due| due <= Instant::now()) {
-                    let (operations, owners) = state.take();
-                    return Some(Taken { operations, owners, queue: Arc::clone(self) });
+                let (now, due) = (Instant::now(), state.due());
+                if due.is_some_and(|due| due <= now) {
+                    let (operations, owners) = state.take(now);
+                    if state.ready > 0 {
+                        self.changed.notify_one();
+                    }
+                    return Some(Taken { operations, owners, queue: Arc::clone(self), has_ended: false });
                 }
                 due
             };
@@ -129,37 +138,47 @@ impl Queue {
 }
 
 impl State {
-    fn is_ready(&self, one: &Queued) -> bool {
-        !one.was_held && !self.taken.contains(&one.owner)
+    fn is_ready(&self, owner: UserId) -> bool {
+        !self.taken.contains(&owner) && !self.held_owners.contains(&owner)
     }
 
     /// When the next batch may begin, as far as that is known.
     fn due(&self) -> Option<Instant> {
-        let first = self.waiting.iter().find(|one| self.ready > 0 && self.is_ready(one)).map(|first| {
+        let retry = self.retry_at.filter(|_| self.held > 0);
+        if self.ready == 0 {
+            return retry;
+        }
+        let first = self.waiting.iter().find(|one| self.is_ready(one.owner)).map(|first| {
             let waits_for_no_batch = self.running == 0 || self.ready >= MANY;
             if waits_for_no_batch { first.since } else { first.since + LONG }
         });
-        let retry = self.retry_at.filter(|_| self.held > 0);
         first.into_iter().chain(retry).min()
     }
 
-    fn take(&mut self) -> (Vec<Queued>, HashSet<UserId>) {
+    /// Takes everything of the owners of held wallets if it is their time, else everything that is ready.
+    fn take(&mut self, now: Instant) -> (Vec<Queued>, HashSet<UserId>) {
+        let is_retry = self.held > 0 && self.retry_at.is_some_and(|at| at <= now);
         let (mut operations, mut owners, mut new) = (Vec::new(), HashSet::new(), 0);
-        let mut rest = VecDeque::new();
-        for one in std::mem::take(&mut self.waiting) {
-            if self.taken.contains(&one.owner) || (!one.was_held && new == BATCH) {
-                rest.push_back(one);
-                continue;
-            }
-            if one.was_held {
-                self.held -= 1;
+        let mut rest = VecDeque::with_capacity(self.waiting.len());
+        let mut waiting = std::mem::take(&mut self.waiting).into_iter();
+        while new < BATCH
+            && let Some(one) = waiting.next()
+        {
+            let is_meant = if is_retry { self.held_owners.contains(&one.owner) } else { self.is_ready(one.owner) };
+            if is_meant {
+                new += usize::from(!one.was_held);
+                owners.insert(one.owner);
+                operations.push(one);
             } else {
-                new += 1;
+                rest.push_back(one);
             }
-            owners.insert(one.owner);
-            operations.push(one);
         }
+        rest.extend(waiting);
         self.waiting = rest;
+        if is_retry {
+            self.held = 0;
+            self.held_owners.clear();
+        }
         self.taken.extend(&owners);
         self.running += 1;
         self.count_ready();
@@ -167,43 +186,59 @@ impl State {
     }
 
     fn count_ready(&mut self) {
-        self.ready = self.waiting.iter().filter(|one| self.is_ready(one)).count();
+        self.ready = self.waiting.iter().filter(|one| self.is_ready(one.owner)).count();
     }
-}
 
-impl Taken {
-    /// Ends the batch. Operations whose wallets another transaction holds wait on, before all others; returns those that
-    /// are too many.
-    pub(super) fn end(self, held: Vec<Queued>) -> Vec<Queued> {
-        let mut state = self.queue.state();
+    /// Ends a batch of these owners. What comes back waits before all others. Returns that for which there is no room.
+    fn end(&mut self, owners: &HashSet<UserId>, held: Vec<Queued>) -> Vec<Queued> {
         let mut held = VecDeque::from(held);
-        let refused = held.split_off(held.len().min(MAX_HELD.saturating_sub(state.held)));
+        let refused = held.split_off(held.len().min(MAX_HELD.saturating_sub(self.held)));
         if !held.is_empty() {
+            if self.held == 0 {
+                self.retry_at = Some(Instant::now() + RETRY_HELD);
+            }
             for one in &mut held {
                 one.was_held = true;
+                self.held_owners.insert(one.owner);
             }
-            state.retry_at = Some(Instant::now() + RETRY_HELD);
-            state.held += held.len();
-            held.append(&mut state.waiting);
-            state.waiting = held;
+            self.held += held.len();
+            held.append(&mut self.waiting);
+            self.waiting = held;
         }
-        drop(state);
+        self.running -= 1;
+        for owner in owners {
+            self.taken.remove(owner);
+        }
+        self.count_ready();
         refused.into()
     }
 }
 
-impl Drop for Taken {
-    fn drop(&mut self) {
+impl Taken {
+    /// Ends the batch. Operations whose wallets another transaction holds come back; returns those for which there is no
+    /// room.
+    pub(super) fn end(mut self, held: Vec<Queued>) -> Vec<Queued> {
+        self.end_once(held)
+    }
+
+    fn end_once(&mut self, held: Vec<Queued>) -> Vec<Queued> {
+        self.has_ended = true;
         let mut state = self.queue.state();
-        state.running -= 1;
-        for owner in &self.owners {
-            state.taken.remove(owner);
-        }
-        state.count_ready();
+        let refused = state.end(&self.owners, held);
         if state.is_closed {
             self.queue.changed.notify_waiters();
         } else if state.ready > 0 || state.held > 0 {
             self.queue.changed.notify_one();
+        }
+        refused
+    }
+}
+
+/// Ends a batch that panicked.
+impl Drop for Taken {
+    fn drop(&mut self) {
+        if !self.has_ended {
+            self.end_once(Vec::new());
         }
     }
 }
@@ -303,29 +338,44 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn held_operations_are_tried_again_first_and_at_most_so_many_wait() {
-        let many = MAX_HELD + 6;
+    async fn what_a_full_batch_leaves_wakes_other_lanes() {
+        let owners = i64::try_from(3 * BATCH).unwrap();
+        let queue = Arc::new(Queue::new(10_000));
+        let lanes: Vec<_> = (0..3)
+            .map(|_| {
+                let queue = Arc::clone(&queue);
+                tokio::spawn(async move { queue.take().await.unwrap() })
+            })
+            .collect();
+        tokio::task::yield_now().await;
+        push(&queue, 0..owners);
+        // None of them has ended when the last one begins.
+        for batch in futures_util::future::join_all(lanes).await {
+            assert_eq!(batch.unwrap().operations.len(), BATCH);
+        }
+    }
+
+    #[tokio::test]
+    async fn what_came_back_is_tried_again_apart_and_at_most_so_much_waits() {
         let queue = queue_of(std::iter::repeat_n(1, MAX_HELD));
-        push(&queue, [2]);
+        push(&queue, [1, 2]);
         let mut first = taken(&queue).unwrap();
         let mut held = std::mem::take(&mut first.operations);
-        assert_eq!(held.len(), MAX_HELD, "a batch has no more");
+        assert_eq!(held.len(), BATCH);
         held.truncate(6);
         assert!(first.end(held).is_empty());
         push(&queue, std::iter::repeat_n(1, MAX_HELD));
-        let mut again = taken(&queue).unwrap();
+        assert_eq!(owners(&taken(&queue).unwrap()), [2], "it waits for nobody's wallet");
+        let mut again = queue.take().await.unwrap();
         let held = std::mem::take(&mut again.operations);
-        assert_eq!(held.iter().filter(|one| one.was_held).count(), 6);
-        assert!(held[..6].iter().all(|one| one.was_held) && held.len() == many);
+        assert_eq!(held.iter().position(|one| !one.was_held), Some(6), "those that came first are first");
+        assert_eq!(held.len(), 6 + BATCH, "and what came meanwhile");
         assert_eq!(again.end(held).len(), 6);
         assert_eq!(queue.state().held, MAX_HELD);
-        // Alone they are tried after a while.
-        let mut last = taken(&queue).unwrap();
-        let mut held = std::mem::take(&mut last.operations);
-        held.truncate(3);
-        assert!(last.end(held).is_empty());
-        let alone = queue.take().await.unwrap();
-        assert!(alone.operations.len() == 3 && alone.operations.iter().all(|one| one.was_held));
+        let last = queue.take().await.unwrap();
+        assert!(last.operations.len() == MAX_HELD + 1 && last.operations[..MAX_HELD].iter().all(|one| one.was_held));
+        drop(last);
+        assert_eq!((queue.len(), queue.state().held), (0, 0));
     }
 
     #[tokio::test]

@@ -50,7 +50,7 @@ struct State {
     held: usize,
     /// Their owners.
     held_owners: HashSet<UserId>,
-    /// When they are tried again.
+    /// When they are tried again; `None` if there are none.
     retry_at: Option<Instant>,
     /// Owners with operations in a batch.
     taken: HashSet<UserId>,
@@ -144,20 +144,19 @@ impl State {
 
     /// When the next batch may begin, as far as that is known.
     fn due(&self) -> Option<Instant> {
-        let retry = self.retry_at.filter(|_| self.held > 0);
         if self.ready == 0 {
-            return retry;
+            return self.retry_at;
         }
         let first = self.waiting.iter().find(|one| self.is_ready(one.owner)).map(|first| {
             let waits_for_no_batch = self.running == 0 || self.ready >= MANY;
             if waits_for_no_batch { first.since } else { first.since + LONG }
         });
-        first.into_iter().chain(retry).min()
+        first.into_iter().chain(self.retry_at).min()
     }
 
     /// Takes everything of the owners of held wallets if it is their time, else everything that is ready.
     fn take(&mut self, now: Instant) -> (Vec<Queued>, HashSet<UserId>) {
-        let is_retry = self.held > 0 && self.retry_at.is_some_and(|at| at <= now);
+        let is_retry = self.retry_at.is_some_and(|at| at <= now);
         let (mut operations, mut owners, mut new) = (Vec::new(), HashSet::new(), 0);
         let mut rest = VecDeque::with_capacity(self.waiting.len());
         let mut waiting = std::mem::take(&mut self.waiting).into_iter();
@@ -178,6 +177,7 @@ impl State {
         if is_retry {
             self.held = 0;
             self.held_owners.clear();
+            self.retry_at = None;
         }
         self.taken.extend(&owners);
         self.running += 1;
@@ -194,9 +194,7 @@ impl State {
         let mut held = VecDeque::from(held);
         let refused = held.split_off(held.len().min(MAX_HELD.saturating_sub(self.held)));
         if !held.is_empty() {
-            if self.held == 0 {
-                self.retry_at = Some(Instant::now() + RETRY_HELD);
-            }
+            self.retry_at.get_or_insert_with(|| Instant::now() + RETRY_HELD);
             for one in &mut held {
                 one.was_held = true;
                 self.held_owners.insert(one.owner);
@@ -227,7 +225,7 @@ impl Taken {
         let refused = state.end(&self.owners, held);
         if state.is_closed {
             self.queue.changed.notify_waiters();
-        } else if state.ready > 0 || state.held > 0 {
+        } else if state.due().is_some() {
             self.queue.changed.notify_one();
         }
         refused

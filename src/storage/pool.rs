@@ -1,5 +1,6 @@
 //! The pool of connections: limits, session options, and what happens when the database fails.
 
+use std::pin::pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
@@ -176,12 +177,20 @@ impl Db {
     /// # Errors
     /// No connection came free in time.
     pub async fn begin(&self) -> Result<Tx, StorageError> {
-        let conn = self.acquire().await?;
+        let (conn, db) = (self.acquire().await?, self.clone());
         // In a task of its own, which goes on if the request is cancelled: sqlx knows of a transaction only once the database has
         // answered. Before that it would return the connection to the pool with the transaction open, and statements of other
         // requests would become part of it and be rolled back after their answers.
-        let begun = tokio::spawn(sqlx::Transaction::begin(conn, None)).await;
-        Ok(begun.map_err(|_| StorageError::GivenUp)??)
+        let begun = tokio::spawn(async move {
+            let mut begun = pin!(sqlx::Transaction::begin(conn, None));
+            if let Ok(begun) = tokio::time::timeout(db.read_timeout, begun.as_mut()).await {
+                return Ok(begun?);
+            }
+            // The connection is checked on its way back to the pool.
+            db.suspect();
+            Err(StorageError::Unavailable(Arc::new(no_answer())))
+        });
+        begun.await.map_err(|_| StorageError::GivenUp)?
     }
 
     /// Runs `work` on a reserved connection, within a limit of time. On a timeout the connection is closed: a database
@@ -278,7 +287,7 @@ fn open_pool(options: &DbOptions, connections: u32, suspicion: &Arc<Suspicion>) 
         .after_release(move |conn, _| {
             let is_suspected = after_use.is_raised();
             // The pool's own check has no timeout, and a check that never ends would keep the connection's slot in the pool.
-            Box::pin(async move { if is_suspected { ping(conn).await.map(|()| true) } else { Ok(true) } })
+            Box::pin(async move { if is_suspected { end_transaction(conn).await.map(|()| true) } else { Ok(true) } })
         })
         .connect_lazy_with(
             options
@@ -306,6 +315,12 @@ async fn is_usable(conn: &mut Conn, meta: &PoolConnectionMetadata, is_suspected:
 
 async fn ping(conn: &mut Conn) -> Result<(), sqlx::Error> {
     tokio::time::timeout(PING_TIMEOUT, conn.ping()).await.map_err(|_| no_answer())?
+}
+
+/// Checks a connection, and ends a transaction that began after its caller had given up.
+async fn end_transaction(conn: &mut Conn) -> Result<(), sqlx::Error> {
+    let ended = sqlx::raw_sql("begin; rollback").execute(conn);
+    tokio::time::timeout(PING_TIMEOUT, ended).await.map_err(|_| no_answer())?.map(drop)
 }
 
 fn no_answer() -> sqlx::Error {

@@ -11,7 +11,7 @@ use sqlx::{AssertSqlSafe, Connection, PgConnection, PgPool};
 
 use crate::harness::database::url;
 use crate::harness::ledger_invariants::assert_ledger_invariants;
-use crate::harness::process::{libfaketime, run};
+use crate::harness::process::{kill, libfaketime, run};
 use crate::harness::wait::eventually;
 use crate::harness::{Answer, Client, Cluster, MASTER_KEY, PLENTY, Server, Servers};
 
@@ -267,27 +267,27 @@ async fn a_database_with_another_encoding_than_utf8_is_refused() {
     assert_eq!(stderr.lines().count(), 1);
 }
 
-/// A pool of one connection with the settings of the service.
-fn service_pool(database: &str) -> Db {
-    Db::open(&DbOptions {
+/// One connection with the settings of the service.
+fn service_options(database: &str) -> DbOptions {
+    DbOptions {
         plan_cache_mode: "force_generic_plan",
         connect: database.parse().unwrap(),
         connections: 1,
         reserved: 0,
         acquire: Duration::from_secs(3),
         statement_timeout: Duration::from_secs(15),
-    })
+    }
 }
 
 /// A connection with the settings of the service.
 pub async fn service_connection(database: &str) -> sqlx::pool::PoolConnection<sqlx::Postgres> {
-    service_pool(database).acquire().await.unwrap()
+    Db::open(&service_options(database)).acquire().await.unwrap()
 }
 
 #[sqlx::test(migrations = false)]
 async fn l4_a_request_cancelled_while_its_transaction_begins_loses_no_others_statement(pool: PgPool) {
     sqlx::query("create table made (id int)").execute(&pool).await.unwrap();
-    let db = service_pool(&url(&pool));
+    let db = Db::open(&service_options(&url(&pool)));
     for polls in 1..=4 {
         drop(db.acquire().await.unwrap());
         // Until it is back in the pool.
@@ -309,6 +309,24 @@ async fn l4_a_request_cancelled_while_its_transaction_begins_loses_no_others_sta
         let made: i64 = sqlx::query_scalar("select count(*) from made").fetch_one(&pool).await.unwrap();
         assert_eq!(made, i64::from(polls), "after {polls} polls");
     }
+}
+
+#[tokio::test]
+async fn a_transaction_whose_begin_is_never_answered_gives_its_connection_back() {
+    let cluster = Cluster::start();
+    let db = Db::open(&DbOptions { statement_timeout: Duration::from_secs(1), ..service_options(&cluster.url()) });
+    let pid: i32 =
+        sqlx::query_scalar("select pg_backend_pid()").fetch_one(&mut *db.acquire().await.unwrap()).await.unwrap();
+    // Until it is back in the pool.
+    tokio::time::sleep(Duration::from_millis(20)).await;
+    let pid = u32::try_from(pid).unwrap();
+    kill("-STOP", pid);
+    let mut begin = Box::pin(db.begin());
+    assert!(futures_util::poll!(&mut begin).is_pending());
+    tokio::task::yield_now().await;
+    drop(begin);
+    eventually("there is a connection again", async || db.acquire().await.is_ok()).await;
+    kill("-CONT", pid);
 }
 
 #[sqlx::test(migrations = false)]

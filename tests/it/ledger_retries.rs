@@ -242,6 +242,42 @@ async fn l8_at_most_1024_operations_wait_for_held_wallets(pool: PgPool) {
     impatient.close().await;
 }
 
+/// Who holds one wallet often holds others: a paused server holds those of a whole batch.
+#[sqlx::test(migrator = "keymeter::storage::MIGRATOR")]
+async fn l3_only_the_first_of_many_held_wallets_is_waited_for(pool: PgPool) {
+    let impatient = impatient(&pool).await;
+    let app = TestApp::with(impatient.clone(), &[("KEYMETER_LEDGER__LANES", "1")]).await;
+    let gateway = app.gateway().await;
+    let mut keys = Vec::new();
+    for name in ["ana", "bob", "eve"] {
+        let owner = app.enabled_user(name).await;
+        app.fills(&owner, 1_000).await;
+        let (_, key) = owner.creates_with_key(json!({ "name": "one", "remain_quota": 100 })).await;
+        asks(&gateway, "verify", &json!({ "key": key })).await.ok();
+        keys.push((owner.id, key));
+    }
+    let mut holder = pool.begin().await.unwrap();
+    for (owner, _) in &keys[..2] {
+        sqlx::query("select 1 from users where id = $1 for update").bind(owner).execute(&mut *holder).await.unwrap();
+    }
+    let charge = |at: usize| {
+        let (gateway, key) = (gateway.clone(), keys[at].1.clone());
+        tokio::spawn(async move { asks(&gateway, "charge", &json!({ "key": key, "quota": 1 })).await })
+    };
+    let first = charge(0);
+    eventually("the first is found locked", async || retries(&app, "locked").await == 1).await;
+    let second = charge(1);
+    charge(2).await.unwrap().ok();
+    assert!(!first.is_finished() && !second.is_finished());
+    assert_eq!(retries(&app, "locked").await, 1, "no batch has waited for the second");
+    holder.rollback().await.unwrap();
+    for charge in [first, second] {
+        assert_eq!(charge.await.unwrap().ok()["charged"], 1);
+    }
+    assert_ledger_invariants(&impatient).await;
+    impatient.close().await;
+}
+
 /// Ten charges of one call, while the wallets of some of them are locked.
 #[sqlx::test(migrator = "keymeter::storage::MIGRATOR")]
 async fn l3_charges_of_free_wallets_are_committed_beside_charges_of_held_ones(pool: PgPool) {

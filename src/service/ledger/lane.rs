@@ -66,11 +66,9 @@ impl Lane {
     /// Commits and answers what waits, until nothing can come any more and everything is answered.
     pub(super) async fn run(self, queue: Arc<Queue>) {
         while let Some(batch) = queue.take().await {
-            // What comes of the owners of held wallets waits for none of them.
-            let locking = if batch.operations.iter().any(|one| one.was_held) { Locking::Skip } else { Locking::Wait };
             let span = tracing::error_span!("batch", operations = batch.operations.len());
             // A panic fails these operations and none after them.
-            let work = self.commit_and_reply(batch, locking).instrument(span.clone());
+            let work = self.commit_and_reply(batch).instrument(span.clone());
             if AssertUnwindSafe(work).catch_unwind().await.is_err() {
                 span.in_scope(|| tracing::error!("a batch panicked; its operations were not answered"));
             }
@@ -78,8 +76,8 @@ impl Lane {
     }
 
     /// Commits a batch and answers it. The operations that have to wait for a held wallet go back to the queue.
-    async fn commit_and_reply(&self, mut batch: Taken, locking: Locking) {
-        self.commit(&mut batch.operations, locking).await;
+    async fn commit_and_reply(&self, mut batch: Taken) {
+        self.commit(&mut batch.operations, batch.locking).await;
         let operations = std::mem::take(&mut batch.operations);
         let (held, decided): (Vec<_>, Vec<_>) =
             operations.into_iter().partition(|one| !one.is_decided() && one.may_wait(LOCK_PATIENCE));

@@ -17,7 +17,7 @@ use crate::storage::ledger::{self, IdempotencyKey, IdempotencyRecord, LockedWall
 use crate::storage::{Conn, StorageError, old_keys, reservations, tokens};
 
 /// What to do about a row that another transaction has locked.
-#[derive(Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Locking {
     /// Wait for it, as long as the connection's `lock_timeout`.
     Wait,

@@ -5,7 +5,8 @@
 //! at a low load there is one batch at a time, with less work for each operation, and at a high load several.
 //!
 //! Operations whose wallet another transaction holds for too long come back. They, and what comes of their owners
-//! meanwhile, are tried again in batches of their own, which wait for no lock, so that they delay nobody else.
+//! meanwhile, are tried again in batches of their own. As long as there are any, no batch waits for a lock: who holds one
+//! wallet often holds others.
 
 use std::collections::{HashSet, VecDeque};
 use std::pin::pin;
@@ -14,6 +15,7 @@ use std::time::{Duration, Instant};
 
 use tokio::sync::Notify;
 
+use super::locked::Locking;
 use super::operation::Queued;
 use crate::domain::id::UserId;
 
@@ -44,11 +46,11 @@ pub(super) struct Queue {
 
 #[derive(Debug, Default)]
 struct State {
-    /// In the order in which those of one owner are decided.
+    /// In the order in which those of one owner are decided. Those that came back are first.
     waiting: VecDeque<Queued>,
     /// How many of them came back.
     held: usize,
-    /// Their owners.
+    /// Their owners, until a batch has decided all that came back.
     held_owners: HashSet<UserId>,
     /// When they are tried again; `None` if there are none.
     retry_at: Option<Instant>,
@@ -65,6 +67,7 @@ struct State {
 #[derive(Debug)]
 pub(super) struct Taken {
     pub(super) operations: Vec<Queued>,
+    pub(super) locking: Locking,
     owners: HashSet<UserId>,
     queue: Arc<Queue>,
     has_ended: bool,
@@ -109,11 +112,12 @@ impl Queue {
                 }
                 let (now, due) = (Instant::now(), state.due());
                 if due.is_some_and(|due| due <= now) {
+                    let locking = if state.held_owners.is_empty() { Locking::Wait } else { Locking::Skip };
                     let (operations, owners) = state.take(now);
                     if state.ready > 0 {
                         self.changed.notify_one();
                     }
-                    return Some(Taken { operations, owners, queue: Arc::clone(self), has_ended: false });
+                    return Some(Taken { operations, locking, owners, queue: Arc::clone(self), has_ended: false });
                 }
                 due
             };
@@ -163,8 +167,7 @@ impl State {
         while new < BATCH
             && let Some(one) = waiting.next()
         {
-            let is_meant = if is_retry { self.held_owners.contains(&one.owner) } else { self.is_ready(one.owner) };
-            if is_meant {
+            if !self.taken.contains(&one.owner) && self.held_owners.contains(&one.owner) == is_retry {
                 new += usize::from(!one.was_held);
                 owners.insert(one.owner);
                 operations.push(one);
@@ -176,7 +179,6 @@ impl State {
         self.waiting = rest;
         if is_retry {
             self.held = 0;
-            self.held_owners.clear();
             self.retry_at = None;
         }
         self.taken.extend(&owners);
@@ -193,6 +195,10 @@ impl State {
     fn end(&mut self, owners: &HashSet<UserId>, held: Vec<Queued>) -> Vec<Queued> {
         let mut held = VecDeque::from(held);
         let refused = held.split_off(held.len().min(MAX_HELD.saturating_sub(self.held)));
+        for owner in owners {
+            self.taken.remove(owner);
+            self.held_owners.remove(owner);
+        }
         if !held.is_empty() {
             self.retry_at.get_or_insert_with(|| Instant::now() + RETRY_HELD);
             for one in &mut held {
@@ -204,9 +210,6 @@ impl State {
             self.waiting = held;
         }
         self.running -= 1;
-        for owner in owners {
-            self.taken.remove(owner);
-        }
         self.count_ready();
         refused.into()
     }
@@ -225,7 +228,7 @@ impl Taken {
         let refused = state.end(&self.owners, held);
         if state.is_closed {
             self.queue.changed.notify_waiters();
-        } else if state.due().is_some() {
+        } else if state.ready > 0 || state.retry_at.is_some() {
             self.queue.changed.notify_one();
         }
         refused
@@ -363,7 +366,10 @@ mod tests {
         held.truncate(6);
         assert!(first.end(held).is_empty());
         push(&queue, std::iter::repeat_n(1, MAX_HELD));
-        assert_eq!(owners(&taken(&queue).unwrap()), [2], "it waits for nobody's wallet");
+        let beside = taken(&queue).unwrap();
+        assert_eq!(owners(&beside), [2], "it is in no batch with what came back");
+        assert!(beside.locking == Locking::Skip, "and waits for no lock, so as not to delay others");
+        drop(beside);
         let mut again = queue.take().await.unwrap();
         let held = std::mem::take(&mut again.operations);
         assert_eq!(held.iter().position(|one| !one.was_held), Some(6), "those that came first are first");
@@ -374,6 +380,8 @@ mod tests {
         assert!(last.operations.len() == MAX_HELD + 1 && last.operations[..MAX_HELD].iter().all(|one| one.was_held));
         drop(last);
         assert_eq!((queue.len(), queue.state().held), (0, 0));
+        push(&queue, [1]);
+        assert!(taken(&queue).unwrap().locking == Locking::Wait);
     }
 
     #[tokio::test]

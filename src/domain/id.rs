@@ -1,11 +1,24 @@
 //! Identifiers. Each kind has its own type, so that a user's id cannot be used as a token's id.
 
+use super::time::Micros;
+
+/// Low bits of a [`ReservationId`] that are random in the first of a batch.
+const RANDOM_BITS: u32 = 21;
+
 impl ReservationId {
-    /// A random id of 63 bits: collisions are negligible and it cannot be guessed.
+    /// The first id of a batch at `now`: the millisecond, then random bits. Ids of about the same time are next to each other in the
+    /// index, whose pages are in memory then. Two servers with the same id at once are unlikely; the second one's batch is tried again.
     #[must_use]
-    pub fn random(rng: &mut (impl rand::CryptoRng + ?Sized)) -> Self {
-        let bits = rng.next_u64() >> 1;
-        Self(bits.cast_signed())
+    pub fn first(now: Micros, rng: &mut (impl rand::CryptoRng + ?Sized)) -> Self {
+        let millisecond = now.get().div_euclid(1_000).cast_unsigned();
+        let random = rng.next_u64() >> (u64::BITS - RANDOM_BITS);
+        Self((((millisecond << RANDOM_BITS) | random) << 1 >> 1).cast_signed())
+    }
+
+    /// The id after this one.
+    #[must_use]
+    pub const fn next(self) -> Self {
+        Self(self.0.wrapping_add(1) & i64::MAX)
     }
 }
 
@@ -73,12 +86,24 @@ mod tests {
     use super::*;
 
     #[test]
-    fn random_ids_use_all_63_bits_and_are_never_negative() {
+    fn ids_of_reservations_grow_with_the_millisecond_and_are_random_within_it() {
         let rng = &mut StdRng::seed_from_u64(1);
-        let (ones, zeros) = (0..200).map(|_| ReservationId::random(rng).get()).fold((0, -1), |(ones, zeros), id| {
-            assert!(id >= 0, "{id}");
-            (ones | id, zeros & id)
-        });
-        assert_eq!((ones, zeros), (i64::MAX, 0));
+        let mut first = |micros| ReservationId::first(Micros::new(micros), rng);
+        let now = 1_790_000_000_000_999;
+        assert!(first(now) < first(now + 1));
+        let (ones, zeros) = (0..200).map(|_| first(now).get()).fold((0, -1), |(ones, zeros), id| (ones | id, zeros & id));
+        assert_eq!((ones >> RANDOM_BITS, zeros >> RANDOM_BITS), (1_790_000_000_000, 1_790_000_000_000));
+        assert_eq!(ones ^ zeros, (1 << RANDOM_BITS) - 1);
+    }
+
+    #[test]
+    fn ids_of_reservations_are_never_negative_and_the_next_one_is_another() {
+        let rng = &mut StdRng::seed_from_u64(1);
+        for micros in [i64::MIN, -1, 0, i64::MAX] {
+            let id = ReservationId::first(Micros::new(micros), rng);
+            assert!(id.get() >= 0, "{micros}: {id}");
+        }
+        assert_eq!(ReservationId::new(7).next(), ReservationId::new(8));
+        assert_eq!(ReservationId::new(i64::MAX).next(), ReservationId::new(0));
     }
 }

@@ -49,7 +49,10 @@ impl From<StorageError> for EnablementError {
         match error.constraint() {
             Some(Constraint::OnePendingRequest) => Self::AlreadyRequested,
             Some(
-                Constraint::UsernameUnique | Constraint::UsernameSkeletonUnique | Constraint::IdempotencyKeyUnique,
+                Constraint::UsernameUnique
+                | Constraint::UsernameSkeletonUnique
+                | Constraint::IdempotencyKeyUnique
+                | Constraint::ReservationIdUnique,
             )
             | None => Self::Storage(error),
         }

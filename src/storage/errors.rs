@@ -43,11 +43,18 @@ pub enum Constraint {
     OnePendingRequest,
     /// The id was sent before, or another server has just written its record.
     IdempotencyKeyUnique,
+    /// Another server has just made a reservation with this id.
+    ReservationIdUnique,
 }
 
 impl Constraint {
-    const ALL: [Self; 4] =
-        [Self::UsernameUnique, Self::UsernameSkeletonUnique, Self::OnePendingRequest, Self::IdempotencyKeyUnique];
+    const ALL: [Self; 5] = [
+        Self::UsernameUnique,
+        Self::UsernameSkeletonUnique,
+        Self::OnePendingRequest,
+        Self::IdempotencyKeyUnique,
+        Self::ReservationIdUnique,
+    ];
 
     /// The name in `migrations/`.
     const fn name(self) -> &'static str {
@@ -56,6 +63,7 @@ impl Constraint {
             Self::UsernameSkeletonUnique => "users_username_skeleton_unique",
             Self::OnePendingRequest => "enablement_requests_one_pending",
             Self::IdempotencyKeyUnique => "idempotency_records_pkey",
+            Self::ReservationIdUnique => "reservations_pkey",
         }
     }
 
@@ -117,7 +125,10 @@ impl StorageError {
         match self.constraint() {
             Some(Constraint::UsernameUnique) => Some(UsernameConflict::Taken),
             Some(Constraint::UsernameSkeletonUnique) => Some(UsernameConflict::Confusable),
-            Some(Constraint::OnePendingRequest | Constraint::IdempotencyKeyUnique) | None => None,
+            Some(
+                Constraint::OnePendingRequest | Constraint::IdempotencyKeyUnique | Constraint::ReservationIdUnique,
+            )
+            | None => None,
         }
     }
 

@@ -115,6 +115,24 @@ async fn l4_a_batch_is_tried_again_after_errors_that_can_pass_but_not_for_ever(p
 }
 
 #[sqlx::test(migrator = "keymeter::storage::MIGRATOR")]
+async fn l4_a_reservation_whose_id_another_server_has_just_used_gets_another_id(pool: PgPool) {
+    let (app, ana, gateway) = app_with_wallet(pool.clone(), 1_000).await;
+    let (_, key) = ana.creates_with_key(json!({ "name": "one", "remain_quota": 100 })).await;
+    let taken = "errcode = '23505', constraint = 'reservations_pkey'";
+    for (n, body) in [json!({}), json!({ "request_id": "r 1" })].into_iter().enumerate() {
+        fails_in(&pool, "reservations", 2, taken).await;
+        let mut body = body;
+        (body["key"], body["quota"]) = (json!(key), json!(10));
+        asks(&gateway, "reserve", &body).await.ok();
+        assert_eq!(writes(&pool).await, 3);
+        assert_eq!(retries(&app, "contended").await, 2 * (n as u64 + 1));
+    }
+    let [used, left, ..] = balances(&app, &ana, &key).await;
+    assert_eq!((used, left), (20, 80));
+    assert_ledger_invariants(&pool).await;
+}
+
+#[sqlx::test(migrator = "keymeter::storage::MIGRATOR")]
 async fn l4_a_charge_that_meets_the_partition_of_its_day_being_attached_is_tried_again(pool: PgPool) {
     let (app, ana, gateway) = app_with_wallet(pool.clone(), 1_000).await;
     let (_, key) = ana.creates_with_key(json!({ "name": "one", "remain_quota": 100 })).await;

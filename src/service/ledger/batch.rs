@@ -39,6 +39,7 @@ pub(super) struct Batch<'a> {
     settled_by: BTreeMap<ReservationId, Counts>,
     prices: Arc<PriceList>,
     changes: Changes,
+    last_reservation: Option<ReservationId>,
     rng: &'a Rng,
     addresses: ClientAddresses,
 }
@@ -66,6 +67,7 @@ impl<'a> Batch<'a> {
             settled_by,
             prices,
             changes,
+            last_reservation: None,
             rng,
             addresses,
         }
@@ -164,7 +166,9 @@ impl<'a> Batch<'a> {
 
     /// Adds the row of a reservation, and returns its id.
     pub(super) fn add_reservation(&mut self, reservation: Reservation, request: RequestDetails) -> ReservationId {
-        let id = self.rng.generate_fast(|rng| ReservationId::random(rng));
+        let first = || self.rng.generate_fast(|rng| ReservationId::first(self.at.micros, rng));
+        let id = self.last_reservation.map_or_else(first, ReservationId::next);
+        self.last_reservation = Some(id);
         self.changes.new_reservations.push(NewReservation { id, reservation, request });
         id
     }

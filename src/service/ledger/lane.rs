@@ -105,7 +105,11 @@ impl Lane {
             tries += 1;
             match self.try_commit(operations, locking, ids).await {
                 Ok(()) => return,
-                Err(StorageError::Contended(_)) if tries < TRIES => self.metrics.retried(Retry::Contended),
+                Err(StorageError::Contended(_) | StorageError::Constraint(Constraint::ReservationIdUnique))
+                    if tries < TRIES =>
+                {
+                    self.metrics.retried(Retry::Contended);
+                }
                 // Whatever the error is called: an id that was sent before may be the cause.
                 Err(error)
                     if ids == RequestIds::TakeForNew

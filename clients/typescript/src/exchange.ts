@@ -225,8 +225,10 @@ function callOf<T>(path: string, fields: Fields<T>, body: object): Call<T> {
   };
 }
 
+/** Begins with the time: Keymeter finds ids of about the same time faster than ids that are only random. */
 export function newRequestId(): string {
-  return crypto.randomUUID().replaceAll('-', '');
+  const time = Date.now().toString(16).padStart(12, '0');
+  return time + crypto.randomUUID().replaceAll('-', '').slice(time.length);
 }
 
 // Each names its fields, so that what else an object of the caller has is not sent.

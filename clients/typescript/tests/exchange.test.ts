@@ -2,6 +2,7 @@
 
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { errorOf } from '../src/errors.ts';
+import { newRequestId } from '../src/exchange.ts';
 import { type Charged, Keymeter, NotAllowed, QuotaExhausted, Refused, Unavailable } from '../src/index.ts';
 
 const CHARGED = {
@@ -66,6 +67,17 @@ async function run<T>(ask: (km: Keymeter) => Promise<T>, ...answers: Answer[]) {
 }
 
 const charge = (km: Keymeter) => km.charge('sk-1', { usd: '0.02' });
+
+test('ids of requests are hexadecimal and ordered by time', () => {
+  const ids = [1, 1_800_000_000_000, 1_800_000_000_001, 1_800_000_000_001].map((millisecond) => {
+    vi.setSystemTime(millisecond);
+    return newRequestId();
+  });
+  const times = ids.map((id) => id.slice(0, 12));
+  expect(times).toEqual(['000000000001', '01a3185c5000', '01a3185c5001', '01a3185c5001']);
+  expect(ids[2]).not.toBe(ids[3]);
+  for (const id of ids) expect(id).toMatch(/^[0-9a-f]{32}$/);
+});
 
 test('a try is repeated with the same body after pauses that double', async () => {
   const { outcome, sent, pauses } = await run(

@@ -12,9 +12,9 @@ import random
 import time
 from collections.abc import Callable, Generator, Mapping, Sequence
 from dataclasses import dataclass, field
+from secrets import token_hex
 from typing import Any, Final, Generic, Literal, TypeVar
 from urllib.parse import urlsplit
-from uuid import uuid4
 
 from ._version import __version__
 from .amounts import Usd, pico_dollars, usd_text
@@ -229,7 +229,8 @@ def _reads(kind: type[T]) -> Callable[[object], T]:
 
 
 def new_request_id() -> str:
-    return uuid4().hex
+    """Begins with the time: Keymeter finds ids of about the same time faster than ids that are only random."""
+    return f"{time.time_ns() // 1_000_000:012x}{token_hex(10)}"
 
 
 def verify(usd: Usd | None, **fields: object) -> Program[Verification]:

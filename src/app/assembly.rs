@@ -106,7 +106,7 @@ impl App {
         let counted = Arc::clone(&foreign_keys);
         telemetry::caches::register_foreign_keys(&mut registry, move || counted.len() as u64);
         let key_reader = KeyReader::new(vault.clone(), Arc::clone(&foreign_keys));
-        let key_holders = Arc::new(KeyHolders::new(key_reader.clone(), Arc::clone(&rate_limiter)));
+        let key_holders = Arc::new(KeyHolders::new(key_reader.clone(), Arc::clone(&rate_limiter), Arc::clone(&clock)));
         let passwords = Passwords::new(rng.clone(), cost);
         let sign_in_limits = Arc::new(SignInLimits::new(
             db.clone(),

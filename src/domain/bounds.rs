@@ -176,6 +176,9 @@ pub const CLOCK_READING_KEPT: Duration = Duration::from_mins(1);
 /// day was charged while the database's clock was wrong.
 pub const MAX_DAYS_AHEAD: i64 = 1;
 
+/// How long a key that was valid skips the limit on wrong keys.
+pub const VALID_KEY_REMEMBERED: Duration = Duration::from_mins(10);
+
 /// How long a daily usage answer is cached (spec §8).
 pub const DAILY_USAGE_CACHE: Duration = Duration::from_mins(10);
 

@@ -91,7 +91,8 @@ mod tests {
         let mut first = |micros| ReservationId::first(Micros::new(micros), rng);
         let now = 1_790_000_000_000_999;
         assert!(first(now) < first(now + 1));
-        let (ones, zeros) = (0..200).map(|_| first(now).get()).fold((0, -1), |(ones, zeros), id| (ones | id, zeros & id));
+        let (ones, zeros) =
+            (0..200).map(|_| first(now).get()).fold((0, -1), |(ones, zeros), id| (ones | id, zeros & id));
         assert_eq!((ones >> RANDOM_BITS, zeros >> RANDOM_BITS), (1_790_000_000_000, 1_790_000_000_000));
         assert_eq!(ones ^ zeros, (1 << RANDOM_BITS) - 1);
     }

@@ -6,7 +6,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
-use moka::sync::Cache;
+use quick_cache::sync::Cache;
 
 use crate::domain::bounds;
 use crate::domain::clock::{Clock, Uptime};
@@ -20,7 +20,7 @@ use crate::storage::loader::{Loader, Source};
 use crate::storage::{Conn, Db, PoolConnection, StorageError, access_tokens, gateways, users};
 
 /// Maximum number of cached credentials of each kind; an entry is smaller than 1 KiB.
-const CAPACITY: u64 = 20_000;
+const CAPACITY: usize = 20_000;
 
 /// Why a credential was refused.
 #[derive(Debug, thiserror::Error)]
@@ -181,7 +181,7 @@ impl Authenticator {
                 Ok(owner)
             }
             (Ok(None), _) => {
-                cache.invalidate(digest);
+                cache.remove(digest);
                 Err(AuthError::Unknown)
             }
             // The entry is still valid for up to a second.

@@ -10,9 +10,9 @@ use std::collections::HashMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
-use moka::policy::EvictionPolicy;
-use moka::sync::Cache;
 use prometheus_client::registry::Registry;
+use quick_cache::Weighter;
+use quick_cache::sync::Cache;
 
 use super::recent_balances::RecentBalances;
 use crate::domain::bounds;
@@ -34,8 +34,11 @@ const CACHE_BYTES: u64 = 96 * 1_024 * 1_024;
 /// Bytes of a cached key besides its texts, including the overhead of the cache.
 const ENTRY_BYTES: usize = 1_000;
 
+/// About as many keys as [`CACHE_BYTES`] are enough for.
+const TYPICAL_KEYS: usize = 100_000;
+
 /// Unknown keys in the cache. They are stored separately, so that guessed keys do not evict real ones.
-const UNKNOWN_KEYS: u64 = 10_000;
+const UNKNOWN_KEYS: usize = 10_000;
 
 /// Counters of changes, shared by all users. A change of one user also invalidates the few that share its counter.
 const COUNTERS: usize = 4_096;
@@ -83,11 +86,21 @@ impl CachedKey {
     }
 
     /// Its approximate size in memory.
-    fn bytes(&self) -> u32 {
+    fn bytes(&self) -> usize {
         let (token, policy) = (&self.token, &self.token.policy);
         let texts = [token.name.as_str(), token.note.as_str(), policy.model_limits.as_str(), policy.group.as_str()];
         let texts: usize = texts.iter().map(|text| text.len()).sum();
-        u32::try_from(ENTRY_BYTES + texts + policy.allow_ips.size() + self.owner_group.len()).unwrap_or(u32::MAX)
+        ENTRY_BYTES + texts + policy.allow_ips.size() + self.owner_group.len()
+    }
+}
+
+/// Weighs cached keys in bytes.
+#[derive(Clone)]
+struct Bytes;
+
+impl Weighter<Digest, Arc<CachedKey>> for Bytes {
+    fn weight(&self, _: &Digest, key: &Arc<CachedKey>) -> u64 {
+        key.bytes().try_into().unwrap_or(u64::MAX)
     }
 }
 
@@ -107,11 +120,8 @@ impl KeyCache {
     pub fn start(db: Db, clock: Arc<dyn Clock>, balances: Arc<RecentBalances>, registry: &mut Registry) -> Self {
         let snapshot = Arc::new(Snapshot::new(db, clock, balances));
         let metrics = KeyCacheMetrics::register(registry);
-        let known = snapshot.known.clone();
-        telemetry::caches::register_entries(registry, move || {
-            known.run_pending_tasks();
-            known.entry_count()
-        });
+        let counted = Arc::clone(&snapshot);
+        telemetry::caches::register_entries(registry, move || counted.known.len() as u64);
         let loader = Loader::start(Arc::clone(&snapshot));
         Self { snapshot, loader, metrics }
     }
@@ -220,7 +230,7 @@ impl Source for Arc<Snapshot> {
             found.insert(digest, key);
         }
         for digest in digests.iter().filter(|digest| !found.contains_key(digest)) {
-            self.known.invalidate(digest);
+            self.known.remove(digest);
             self.unknown.insert(digest.clone(), (read_at, read_after));
         }
         Ok(found)
@@ -232,7 +242,7 @@ struct Snapshot {
     db: Db,
     clock: Arc<dyn Clock>,
     balances: Arc<RecentBalances>,
-    known: Cache<Digest, Arc<CachedKey>>,
+    known: Cache<Digest, Arc<CachedKey>, Bytes>,
     unknown: Cache<Digest, (Uptime, u64)>,
     /// The number of changes so far.
     changes: AtomicU64,
@@ -246,17 +256,11 @@ struct Snapshot {
 
 impl Snapshot {
     fn new(db: Db, clock: Arc<dyn Clock>, balances: Arc<RecentBalances>) -> Self {
-        // LRU keeps the keys in use now; the default policy would keep those that were used most in the past.
-        let known = Cache::builder()
-            .weigher(|_: &Digest, key: &Arc<CachedKey>| key.bytes())
-            .max_capacity(CACHE_BYTES)
-            .eviction_policy(EvictionPolicy::lru())
-            .build();
         Self {
             db,
             clock,
             balances,
-            known,
+            known: Cache::with_weighter(TYPICAL_KEYS, CACHE_BYTES, Bytes),
             unknown: Cache::new(UNKNOWN_KEYS),
             changes: AtomicU64::new(0),
             changed: std::iter::repeat_with(AtomicU64::default).take(COUNTERS).collect(),

@@ -3,11 +3,12 @@
 use std::net::IpAddr;
 use std::sync::Arc;
 
-use moka::sync::Cache;
+use quick_cache::sync::Cache;
 
 use super::foreign_keys::KeyReader;
 use super::rate_limiter::{RateLimited, RateLimiter};
 use crate::domain::bounds;
+use crate::domain::clock::{Clock, Uptime};
 use crate::domain::key::Digest;
 use crate::domain::time::UnixTime;
 use crate::domain::token::Token;
@@ -15,7 +16,7 @@ use crate::domain::user::UserStatus;
 use crate::storage::{Conn, StorageError, keys};
 
 /// Remembered keys, each below 1 KiB.
-const CACHE_ENTRIES: u64 = 20_000;
+const CACHE_ENTRIES: usize = 20_000;
 
 #[derive(Debug, thiserror::Error)]
 pub enum KeyHolderError {
@@ -37,16 +38,16 @@ pub type Limit = fn(&RateLimiter, &Digest) -> Result<(), RateLimited>;
 pub struct KeyHolders {
     key_reader: KeyReader,
     rate_limiter: Arc<RateLimiter>,
-    /// Keys that were valid lately. They skip the limit on wrong keys, so that guesses from the same address do not lock
+    clock: Arc<dyn Clock>,
+    /// When keys were last valid. For a while they skip the limit on wrong keys, so that guesses from the same address do not lock
     /// them out.
-    valid_keys: Cache<Digest, ()>,
+    valid_keys: Cache<Digest, Uptime>,
 }
 
 impl KeyHolders {
     #[must_use]
-    pub fn new(key_reader: KeyReader, rate_limiter: Arc<RateLimiter>) -> Self {
-        let valid_keys = Cache::builder().max_capacity(CACHE_ENTRIES).time_to_idle(bounds::DAILY_USAGE_CACHE).build();
-        Self { key_reader, rate_limiter, valid_keys }
+    pub fn new(key_reader: KeyReader, rate_limiter: Arc<RateLimiter>, clock: Arc<dyn Clock>) -> Self {
+        Self { key_reader, rate_limiter, clock, valid_keys: Cache::new(CACHE_ENTRIES) }
     }
 
     /// The digest of `key`, before it is looked up.
@@ -56,7 +57,8 @@ impl KeyHolders {
     pub fn admit(&self, key: &str, ip: Option<IpAddr>, limit: Limit) -> Result<Digest, KeyHolderError> {
         let digest = self.key_reader.digest(key).map_err(|_| wrong_key(self.rate_limiter.malformed_key(ip)))?;
         // Checked before the query, so that guesses beyond the limit cost no query.
-        if !self.valid_keys.contains_key(&digest) {
+        let was_valid_at = self.valid_keys.get(&digest);
+        if was_valid_at.is_none_or(|then| self.clock.uptime().since(then) >= bounds::VALID_KEY_REMEMBERED) {
             self.rate_limiter.may_try_key(ip)?;
         }
         limit(&self.rate_limiter, &digest)?;
@@ -92,9 +94,9 @@ impl KeyHolders {
         status: impl FnOnce(&T) -> UserStatus,
     ) -> Result<T, KeyHolderError> {
         if found.is_some() {
-            self.valid_keys.insert(digest.clone(), ());
+            self.valid_keys.insert(digest.clone(), self.clock.uptime());
         } else {
-            self.valid_keys.invalidate(digest);
+            self.valid_keys.remove(digest);
         }
         let found = found.ok_or_else(|| wrong_key(self.rate_limiter.wrong_key(ip)))?;
         match status(&found) {

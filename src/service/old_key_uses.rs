@@ -5,10 +5,10 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use moka::sync::Cache;
+use quick_cache::sync::Cache;
 
 use crate::domain::bounds;
-use crate::domain::clock::Clock;
+use crate::domain::clock::{Clock, Uptime};
 use crate::domain::id::OldKeyId;
 use crate::domain::time::UnixTime;
 use crate::storage::{Db, StorageError, old_keys};
@@ -20,29 +20,28 @@ const INTERVAL: Duration = Duration::from_secs(1);
 pub struct OldKeyUses {
     db: Db,
     clock: Arc<dyn Clock>,
-    /// Keys whose use was noted in the last minute.
-    recent: Cache<OldKeyId, ()>,
+    /// When the use of a key was last noted.
+    recent: Cache<OldKeyId, Uptime>,
     waiting: Mutex<BTreeMap<OldKeyId, UnixTime>>,
 }
 
 impl OldKeyUses {
     #[must_use]
     pub fn new(db: Db, clock: Arc<dyn Clock>) -> Self {
-        let kept = Duration::from_secs(bounds::LAST_USED_SECONDS.unsigned_abs());
-        let bound = u64::try_from(bounds::MAX_OLD_KEY_USES).unwrap_or(u64::MAX);
-        let recent = Cache::builder().max_capacity(bound).time_to_live(kept).build();
-        Self { db, clock, recent, waiting: Mutex::default() }
+        Self { db, clock, recent: Cache::new(bounds::MAX_OLD_KEY_USES), waiting: Mutex::default() }
     }
 
     /// Notes a use, unless one was noted in the last minute or too many wait.
     pub fn note(&self, id: OldKeyId) {
-        if self.recent.contains_key(&id) {
+        let now = self.clock.uptime();
+        let is_recent = |then| now.since(then).as_secs() < bounds::LAST_USED_SECONDS.unsigned_abs();
+        if self.recent.get(&id).is_some_and(is_recent) {
             return;
         }
         let mut waiting = self.waiting.lock().unwrap_or_else(PoisonError::into_inner);
         if waiting.len() < bounds::MAX_OLD_KEY_USES {
             waiting.insert(id, self.clock.now());
-            self.recent.insert(id, ());
+            self.recent.insert(id, now);
         }
     }
 

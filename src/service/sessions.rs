@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use moka::sync::Cache;
+use quick_cache::sync::Cache;
 
 use super::vault::Vault;
 use crate::domain::audit::{Action, Actor, AuditEntry, Details, Subject};
@@ -15,7 +15,7 @@ use crate::domain::session::Session;
 use crate::storage::{self, Db, StorageError, audit, sessions};
 
 /// Sessions whose last recorded use is remembered; an entry is smaller than 1 KiB.
-const CAPACITY: u64 = 20_000;
+const CAPACITY: usize = 20_000;
 
 #[derive(Debug, thiserror::Error)]
 pub enum SessionsError {

@@ -5,7 +5,7 @@ use std::net::IpAddr;
 use std::sync::Arc;
 
 use chrono_tz::Tz;
-use moka::sync::Cache;
+use quick_cache::sync::Cache;
 
 use super::key_holders::{KeyHolderError, KeyHolders, Limit};
 use super::own_tokens::OwnTokens;
@@ -21,7 +21,7 @@ use crate::storage::loader::{Loader, Source};
 use crate::storage::{Conn, Db, StorageError, usage};
 
 /// Entries in each cache, each below 1 KiB.
-const CACHE_ENTRIES: u64 = 20_000;
+const CACHE_ENTRIES: usize = 20_000;
 
 #[derive(Debug, thiserror::Error)]
 pub enum UsageError {
@@ -76,9 +76,8 @@ impl Usage {
         own_tokens: Arc<Loader<OwnTokens>>,
         zone: Tz,
     ) -> Self {
-        let daily = Cache::builder().max_capacity(CACHE_ENTRIES).time_to_live(bounds::DAILY_USAGE_CACHE).build();
         let by_key = Loader::start(KeyUsages { db: db.clone(), clock: Arc::clone(&clock) });
-        Self { db, clock, key_holders, zone, by_key, own_tokens, daily }
+        Self { db, clock, key_holders, zone, by_key, own_tokens, daily: Cache::new(CACHE_ENTRIES) }
     }
 
     /// The usage of the token with this key (spec §4.8), counted against `limit`. Disabled, expired and exhausted tokens

@@ -18,12 +18,12 @@ const LAYERS: [Layer; 12] = [
     Layer {
         name: "domain",
         may_use: &[],
-        banned_crates: &["axum", "http", "moka", "serde_json", "tokio", "tower", "tracing", "utoipa"],
+        banned_crates: &["axum", "http", "quick_cache", "serde_json", "tokio", "tower", "tracing", "utoipa"],
     },
     Layer {
         name: "storage",
         may_use: &["domain", "telemetry"],
-        banned_crates: &["argon2", "axum", "http", "moka", "tower", "utoipa"],
+        banned_crates: &["argon2", "axum", "http", "quick_cache", "tower", "utoipa"],
     },
     Layer {
         name: "service",
@@ -33,34 +33,38 @@ const LAYERS: [Layer; 12] = [
     Layer {
         name: "api",
         may_use: &["domain", "service", "storage", "telemetry"],
-        banned_crates: &["argon2", "clap", "moka", "sqlx", "toml"],
+        banned_crates: &["argon2", "clap", "quick_cache", "sqlx", "toml"],
     },
     // Reads the database of another service, so it may use sqlx. What it writes here is in `storage/imports.rs`.
     Layer {
         name: "import",
         may_use: &["domain", "service", "storage", "telemetry"],
-        banned_crates: &["argon2", "axum", "bcrypt", "clap", "http", "moka", "tower", "utoipa"],
+        banned_crates: &["argon2", "axum", "bcrypt", "clap", "http", "quick_cache", "tower", "utoipa"],
     },
     Layer {
         name: "foreign_prices",
         may_use: &["domain"],
-        banned_crates: &["axum", "clap", "http", "moka", "sqlx", "tokio", "tower"],
+        banned_crates: &["axum", "clap", "http", "quick_cache", "sqlx", "tokio", "tower"],
     },
     Layer { name: "config", may_use: &["domain", "telemetry"], banned_crates: &["axum", "sqlx", "tokio"] },
     // Of tokio it uses the count of database calls that belongs to a task.
     Layer { name: "telemetry", may_use: &[], banned_crates: &["axum", "sqlx"] },
     // Example data, made by the services as callers would make them.
-    Layer { name: "demo", may_use: &["api", "domain", "service"], banned_crates: &["axum", "clap", "moka", "sqlx"] },
+    Layer {
+        name: "demo",
+        may_use: &["api", "domain", "service"],
+        banned_crates: &["axum", "clap", "quick_cache", "sqlx"],
+    },
     // Puts the parts together. Nothing but the command line uses it, and the doctor.
     Layer {
         name: "app",
         may_use: &["api", "config", "demo", "domain", "service", "storage", "telemetry", "version"],
-        banned_crates: &["argon2", "clap", "moka"],
+        banned_crates: &["argon2", "clap", "quick_cache"],
     },
     Layer {
         name: "doctor",
         may_use: &["app", "config", "domain", "output", "service", "storage"],
-        banned_crates: &["axum", "clap", "moka", "sqlx"],
+        banned_crates: &["axum", "clap", "quick_cache", "sqlx"],
     },
     Layer {
         name: "cli",
@@ -78,7 +82,7 @@ const LAYERS: [Layer; 12] = [
             "telemetry",
             "version",
         ],
-        banned_crates: &["argon2", "axum", "moka", "sqlx"],
+        banned_crates: &["argon2", "axum", "quick_cache", "sqlx"],
     },
 ];
 
@@ -267,7 +271,7 @@ fn the_check_sees_every_way_to_name_a_module() {
         fn f(x: crate::service::tokens::Tokens) -> Option<tokio::time::Instant> {
             let _: super::users::Users = self::g();
             println!("{}", crate::app::name());
-            moka::sync::Cache::new(1)
+            quick_cache::sync::Cache::new(1)
         }
         #[derive(utoipa::ToSchema)]
         struct S;
@@ -287,7 +291,7 @@ fn the_check_sees_every_way_to_name_a_module() {
         "tokio::time::Instant",
         "crate::storage::users::Users",
         "crate::app::name",
-        "moka::sync::Cache::new",
+        "quick_cache::sync::Cache::new",
         "utoipa::ToSchema",
         "crate::storage::audit",
     ] {

@@ -1,10 +1,10 @@
 //! Requests per minute of forward-auth, which has no ledger operation: each server counts its own, in memory.
 
+use std::convert::Infallible;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
-use std::time::Duration;
 
-use moka::sync::Cache;
+use quick_cache::sync::Cache;
 
 use super::Ledger;
 use super::verify::Verification;
@@ -16,10 +16,7 @@ use crate::domain::refusals::{RefusedCall, RefusedRequest};
 use crate::domain::time::Micros;
 
 /// Tokens counted at once. A token that is pushed out starts again.
-const MAX_TOKENS: u64 = 50_000;
-
-/// A bucket that was not used for this long is empty.
-const KEPT: Duration = Duration::from_mins(2);
+const MAX_TOKENS: usize = 50_000;
 
 /// When the bucket of each token is empty.
 #[derive(Debug)]
@@ -27,12 +24,12 @@ pub(super) struct ForwardAuthRates(Cache<TokenId, Arc<AtomicI64>>);
 
 impl ForwardAuthRates {
     pub(super) fn new() -> Self {
-        Self(Cache::builder().max_capacity(MAX_TOKENS).time_to_idle(KEPT).build())
+        Self(Cache::new(MAX_TOKENS))
     }
 
     /// `now` is an uptime: what is counted in memory does not depend on when somebody sets a clock.
     fn count(&self, token: TokenId, limit: i64, now: Uptime) -> Result<(), RateExceeded> {
-        let bucket = self.0.get_with(token, Arc::default);
+        let Ok(bucket) = self.0.get_or_insert_with(&token, || Ok::<_, Infallible>(Arc::default()));
         let next = |tat| admit_request(limit, Micros::new(tat), Micros::new(now.get())).map(Micros::get);
         let mut wait = 0;
         let counted = bucket

@@ -43,7 +43,7 @@ pub enum Constraint {
     OnePendingRequest,
     /// The id was sent before, or another server has just written its record.
     IdempotencyKeyUnique,
-    /// Another server has just made a reservation with this id.
+    /// Another batch has just made a reservation with this id.
     ReservationIdUnique,
 }
 

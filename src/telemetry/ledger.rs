@@ -71,7 +71,7 @@ impl OperationOutcome {
 /// Why a batch is tried again.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Retry {
-    /// A deadlock, a serialization failure, or the id of another server's reservation.
+    /// A deadlock, a serialization failure, or an id that another batch used for a reservation.
     Contended,
     /// A request id was or may have been sent before, or another server wrote it at the same time; the batch looks ids up.
     IdempotencyKey,

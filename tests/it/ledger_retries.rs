@@ -2,12 +2,12 @@
 //! raises the errors.
 
 use futures_util::future::join_all;
-use serde_json::json;
+use serde_json::{Value, json};
 use sqlx::postgres::PgPoolOptions;
 use sqlx::{AssertSqlSafe, PgPool};
 
 use crate::harness::answer::Refusal;
-use crate::harness::gateway::{DATABASE_UNAVAILABLE, app_with_wallet, asks, balances, refused};
+use crate::harness::gateway::{DATABASE_UNAVAILABLE, NO_RESERVATION, app_with_wallet, asks, balances, refused};
 use crate::harness::ledger_invariants::assert_ledger_invariants;
 use crate::harness::wait::eventually;
 use crate::harness::{START, TestApp};
@@ -115,20 +115,73 @@ async fn l4_a_batch_is_tried_again_after_errors_that_can_pass_but_not_for_ever(p
 }
 
 #[sqlx::test(migrator = "keymeter::storage::MIGRATOR")]
-async fn l4_a_reservation_whose_id_another_server_has_just_used_gets_another_id(pool: PgPool) {
+async fn l4_a_reservation_whose_id_another_batch_has_just_used_gets_another_id(pool: PgPool) {
     let (app, ana, gateway) = app_with_wallet(pool.clone(), 1_000).await;
     let (_, key) = ana.creates_with_key(json!({ "name": "one", "remain_quota": 100 })).await;
-    let taken = "errcode = '23505', constraint = 'reservations_pkey'";
-    for (n, body) in [json!({}), json!({ "request_id": "r 1" })].into_iter().enumerate() {
-        fails_in(&pool, "reservations", 2, taken).await;
-        let mut body = body;
-        (body["key"], body["quota"]) = (json!(key), json!(10));
-        asks(&gateway, "reserve", &body).await.ok();
-        assert_eq!(writes(&pool).await, 3);
-        assert_eq!(retries(&app, "contended").await, 2 * (n as u64 + 1));
+    let body = |id: Option<&str>| json!({ "key": key, "quota": 10, "request_id": id });
+    asks(&gateway, "reserve", &body(None)).await.ok();
+    // The next two rows get the id of the first, also those of a batch that was tried again.
+    let sql = "create sequence writes; create function use_first_id() returns trigger language plpgsql as $$ begin \
+                 if nextval('writes') <= 2 then new.id := (select min(id) from reservations); end if; return new; \
+               end $$; \
+               create trigger use_first_id before insert on reservations for each row execute function use_first_id();";
+    sqlx::raw_sql(sql).execute(&pool).await.unwrap();
+    asks(&gateway, "reserve", &body(None)).await.ok();
+    assert_eq!((writes(&pool).await, retries(&app, "contended").await), (3, 2));
+
+    sqlx::query("alter sequence writes restart").execute(&pool).await.unwrap();
+    let ids = ["r 1", "r 2", "r 3", "r 4"];
+    let made = join_all(ids.map(async |id| asks(&gateway, "reserve", &body(Some(id))).await)).await;
+    for (id, made) in ids.iter().zip(made) {
+        let made = made.ok();
+        assert_eq!(asks(&gateway, "reserve", &body(Some(id))).await.ok(), made);
+        asks(&gateway, "settle", &json!({ "reservation_id": made["reservation_id"], "quota": 10 })).await.ok();
     }
+    assert!(retries(&app, "contended").await > 2);
     let [used, left, ..] = balances(&app, &ana, &key).await;
-    assert_eq!((used, left), (20, 80));
+    assert_eq!((used, left), (60, 40));
+    assert_ledger_invariants(&pool).await;
+}
+
+#[sqlx::test(migrator = "keymeter::storage::MIGRATOR")]
+async fn s3_a_reservation_is_not_found_by_the_id_of_another_owner_in_the_same_batch(pool: PgPool) {
+    let app = TestApp::with(pool.clone(), &[("KEYMETER_LEDGER__LANES", "1")]).await;
+    let gateway = app.gateway().await;
+    let mut keys = Vec::new();
+    for name in ["ana", "bob", "eve"] {
+        let owner = app.enabled_user(name).await;
+        app.fills(&owner, 1_000).await;
+        let (_, key) = owner.creates_with_key(json!({ "name": "one", "remain_quota": 100 })).await;
+        keys.push((owner.id, key));
+    }
+    let [(ana, of_ana), (bob, _), (eve, of_eve)] = &keys[..] else { panic!("three owners") };
+    let made = asks(&gateway, "reserve", &json!({ "key": of_ana, "quota": 10 })).await.ok();
+    let id = made["reservation_id"].as_str().unwrap();
+    let of_bob = id.replacen(&ana.to_string(), &bob.to_string(), 1);
+    assert_ne!(id, of_bob);
+
+    for (call, body) in [("settle", json!({ "quota": 1 })), ("release", json!({})), ("extend", json!({ "quota": 20 }))]
+    {
+        let ask = |path: &'static str, body: Value| {
+            let gateway = gateway.clone();
+            tokio::spawn(async move { asks(&gateway, path, &body).await })
+        };
+        // While the batch before waits for a wallet, the next one gets an operation of each owner.
+        let mut holder = pool.begin().await.unwrap();
+        sqlx::query("select 1 from users where id = $1 for update").bind(eve).execute(&mut *holder).await.unwrap();
+        let before = ask("charge", json!({ "key": of_eve, "quota": 1 }));
+        let waiting = "select exists (select from pg_locks where not granted)";
+        eventually("it waits", async || sqlx::query_scalar(waiting).fetch_one(&pool).await.unwrap()).await;
+        let mut body = body;
+        body["reservation_id"] = json!(of_bob);
+        let (right, wrong) = (ask("charge", json!({ "key": of_ana, "quota": 1 })), ask(call, body));
+        eventually("two wait", async || counted(&app, "keymeter_ledger_queue").await == 2).await;
+        holder.rollback().await.unwrap();
+        before.await.unwrap().ok();
+        right.await.unwrap().ok();
+        refused(&wrong.await.unwrap(), NO_RESERVATION);
+    }
+    asks(&gateway, "settle", &json!({ "reservation_id": id, "quota": 10 })).await.ok();
     assert_ledger_invariants(&pool).await;
 }
 

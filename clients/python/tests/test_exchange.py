@@ -58,11 +58,11 @@ def charge() -> Program[Charged]:
 def test_ids_of_requests_are_hexadecimal_and_ordered_by_time(monkeypatch: pytest.MonkeyPatch) -> None:
     ids = []
     for millisecond in (1, 1_800_000_000_000, 1_800_000_000_001, 1_800_000_000_001):
-        monkeypatch.setattr(exchange.time, "time_ns", lambda ms=millisecond: ms * 1_000_000 + 999_999)
+        monkeypatch.setattr("keymeter_client.exchange.time.time_ns", lambda ms=millisecond: ms * 1_000_000 + 999_999)
         ids.append(exchange.new_request_id())
-    assert [id[:12] for id in ids] == ["000000000001", "01a3185c5000", "01a3185c5001", "01a3185c5001"]
+    assert [each[:12] for each in ids] == ["000000000001", "01a3185c5000", "01a3185c5001", "01a3185c5001"]
     assert ids[2] != ids[3]
-    assert all(len(id) == 32 and set(id) <= set("0123456789abcdef") for id in ids)
+    assert all(len(each) == 32 and set(each) <= set("0123456789abcdef") for each in ids)
 
 
 def test_a_try_is_repeated_with_the_same_body_after_pauses_that_double() -> None:

@@ -11,7 +11,7 @@ use crate::domain::group::Ratio;
 use crate::domain::id::{ReservationId, TokenId, UserId};
 use crate::domain::ledger::{
     Balances, Counts, CurrentPolicy, Refusal, RefusalReason, RequestContext, RequestDetails, Reservation,
-    ReservationState, UsedKeys,
+    ReservationHandle, ReservationState, UsedKeys,
 };
 use crate::domain::money::Quota;
 use crate::domain::old_key::UsedKey;
@@ -174,9 +174,10 @@ impl<'a> Batch<'a> {
     }
 
     /// A reservation and what it was made for.
-    pub(super) fn reservation(&self, id: ReservationId) -> Result<(Reservation, RequestDetails), Refusal> {
-        let reservation = self.balances.reservations.get(&id).ok_or(RefusalReason::ReservationNotFound)?;
-        Ok((*reservation, self.reserved_for.get(&id).cloned().unwrap_or_default()))
+    pub(super) fn reservation(&self, handle: ReservationHandle) -> Result<(Reservation, RequestDetails), Refusal> {
+        let found = self.balances.reservations.get(&handle.id).filter(|found| found.user_id == handle.owner);
+        let reservation = found.ok_or(RefusalReason::ReservationNotFound)?;
+        Ok((*reservation, self.reserved_for.get(&handle.id).cloned().unwrap_or_default()))
     }
 
     /// What the reservation of a record holds and until when; `None` if it has ended. An operation of this batch may have

@@ -40,7 +40,7 @@ impl Operation for Expire {
     fn apply(&self, batch: &mut Batch<'_>) -> Result<Effect, LedgerError> {
         let id = self.reservation.id;
         let effect = batch.balances.expire(id, &batch.at)?;
-        let (reservation, request) = batch.reservation(id)?;
+        let (reservation, request) = batch.reservation(self.reservation)?;
         if effect == Effect::Applied
             && let ReservationState::ChargedOnExpiry(settlement) = reservation.state
         {

@@ -73,13 +73,13 @@ impl Operation for Extend {
 
     fn apply(&self, batch: &mut Batch<'_>) -> Result<Extended, LedgerError> {
         let id = self.reservation.id;
-        let (held, request) = batch.reservation(id)?;
+        let (held, request) = batch.reservation(self.reservation)?;
         let context = request.context();
         let _ = self.made_for.set((held.token_id, context.clone(), request.request_id));
         let until = self.request.seconds.map(|seconds| batch.at.now.plus(seconds));
         let extension = Extension { quota: self.request.quota, until };
         batch.balances.extend(self.gateway, id, extension, &context, &batch.at)?;
-        let (extended, _) = batch.reservation(id)?;
+        let (extended, _) = batch.reservation(self.reservation)?;
         let remain_quota = batch.balances.remain(extended.token_id);
         Ok(Extended { reserved: extended.held, expires_at: extended.expires_at, remain_quota })
     }

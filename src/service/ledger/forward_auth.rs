@@ -15,7 +15,7 @@ use crate::domain::rate_limits::{RateExceeded, admit_request};
 use crate::domain::refusals::{RefusedCall, RefusedRequest};
 use crate::domain::time::Micros;
 
-/// Tokens counted at once. A token that is pushed out starts again.
+/// Tokens remembered. Beyond that, one is forgotten for each new one, and starts again.
 const MAX_TOKENS: usize = 50_000;
 
 /// When the bucket of each token is empty.

@@ -40,9 +40,8 @@ impl Operation for Release {
     }
 
     fn apply(&self, batch: &mut Batch<'_>) -> Result<Quota, LedgerError> {
-        let id = self.reservation.id;
-        batch.balances.release(self.gateway, id)?;
-        let (reservation, _) = batch.reservation(id)?;
+        let (reservation, _) = batch.reservation(self.reservation)?;
+        batch.balances.release(self.gateway, self.reservation.id)?;
         Ok(batch.balances.remain(reservation.token_id))
     }
 }

@@ -65,9 +65,9 @@ impl Operation for Settle {
     fn apply(&self, batch: &mut Batch<'_>) -> Result<Settled, LedgerError> {
         let id = self.reservation.id;
         let counts = self.cost.counts;
+        let (reservation, mut request) = batch.reservation(self.reservation)?;
         // Before the price: what cannot be settled has no cost.
         batch.balances.to_settle(self.gateway, id)?;
-        let (reservation, mut request) = batch.reservation(id)?;
         let answered = self.model.as_ref().unwrap_or(&request.model);
         let Amount { quota, price } = batch.settled_amount(id, &reservation, &self.cost, (answered, &request.model))?;
         if let Some(model) = &self.model {

@@ -16,7 +16,7 @@ from decimal import Decimal
 from typing import Any, Final
 
 from fastapi import Request as HttpRequest
-from keymeter_client import AsyncKeymeter, AsyncSpend, KeymeterError, Refused, Unavailable
+from keymeter_client import AsyncKeymeter, AsyncSpend, KeymeterError, Refused, Unavailable, new_request_id
 from litellm.integrations.custom_logger import CustomLogger
 from litellm.proxy import proxy_server
 from litellm.proxy._types import LitellmUserRoles, UserAPIKeyAuth
@@ -343,7 +343,7 @@ class _PROXY_Keymeter(CustomLogger):  # noqa: N801
 
     async def _charge(self, request: MeteredRequest, cost: Decimal) -> None:
         """Of what had no reservation. Bounded by the requests that LiteLLM carries out."""
-        request_id = os.urandom(16).hex()
+        request_id = new_request_id()
         pause = 0.5
         while True:
             try:

@@ -36,7 +36,7 @@ from .errors import (
     TokenChanged,
     Unavailable,
 )
-from .exchange import Charge, OnExpiry
+from .exchange import Charge, OnExpiry, new_request_id
 from .token_client import KeymeterTokens
 from .tokens import GraceFrom, NewToken
 
@@ -80,4 +80,5 @@ __all__ = [
     "Usd",
     "Verification",
     "__version__",
+    "new_request_id",
 ]

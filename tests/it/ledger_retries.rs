@@ -69,7 +69,12 @@ async fn refused_as_busy(app: &TestApp) -> u64 {
 
 /// Connections to the same database that wait only 100 ms for a row.
 async fn impatient(pool: &PgPool) -> PgPool {
-    let options = pool.connect_options().as_ref().clone().options([("lock_timeout", "100ms")]);
+    waiting_at_most(pool, "100ms").await
+}
+
+/// Connections to the same database that wait so long for a row.
+async fn waiting_at_most(pool: &PgPool, time: &str) -> PgPool {
+    let options = pool.connect_options().as_ref().clone().options([("lock_timeout", time)]);
     PgPoolOptions::new().max_connections(8).connect_with(options).await.unwrap()
 }
 
@@ -145,7 +150,8 @@ async fn l4_a_reservation_whose_id_another_batch_has_just_used_gets_another_id(p
 
 #[sqlx::test(migrator = "keymeter::storage::MIGRATOR")]
 async fn s3_a_reservation_is_not_found_by_the_id_of_another_owner_in_the_same_batch(pool: PgPool) {
-    let app = TestApp::with(pool.clone(), &[("KEYMETER_LEDGER__LANES", "1")]).await;
+    let patient = waiting_at_most(&pool, "4s").await;
+    let app = TestApp::with(patient.clone(), &[("KEYMETER_LEDGER__LANES", "1")]).await;
     let gateway = app.gateway().await;
     let mut keys = Vec::new();
     for name in ["ana", "bob", "eve"] {
@@ -170,7 +176,8 @@ async fn s3_a_reservation_is_not_found_by_the_id_of_another_owner_in_the_same_ba
         let mut holder = pool.begin().await.unwrap();
         sqlx::query("select 1 from users where id = $1 for update").bind(eve).execute(&mut *holder).await.unwrap();
         let before = ask("charge", json!({ "key": of_eve, "quota": 1 }));
-        let waiting = "select exists (select from pg_locks where not granted)";
+        let waiting = "select exists (select from pg_stat_activity \
+                         where datname = current_database() and wait_event_type = 'Lock')";
         eventually("it waits", async || sqlx::query_scalar(waiting).fetch_one(&pool).await.unwrap()).await;
         let mut body = body;
         body["reservation_id"] = json!(of_bob);
@@ -183,6 +190,7 @@ async fn s3_a_reservation_is_not_found_by_the_id_of_another_owner_in_the_same_ba
     }
     asks(&gateway, "settle", &json!({ "reservation_id": id, "quota": 10 })).await.ok();
     assert_ledger_invariants(&pool).await;
+    patient.close().await;
 }
 
 #[sqlx::test(migrator = "keymeter::storage::MIGRATOR")]

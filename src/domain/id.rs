@@ -11,9 +11,9 @@ impl ReservationId {
     /// An id is no secret: only the gateway that made a reservation can end it.
     #[must_use]
     pub fn first(now: Micros, rng: &mut (impl rand::CryptoRng + ?Sized)) -> Self {
-        let millisecond = now.get().div_euclid(1_000).cast_unsigned();
-        let random = rng.next_u64() >> (u64::BITS - RANDOM_BITS);
-        Self((((millisecond << RANDOM_BITS) | random) << 1 >> 1).cast_signed())
+        let millisecond = now.get().div_euclid(1_000);
+        let random = (rng.next_u64() >> (u64::BITS - RANDOM_BITS)).cast_signed();
+        Self(((millisecond << RANDOM_BITS) | random) & i64::MAX)
     }
 
     /// The id after this one.

@@ -10,7 +10,7 @@ use crate::harness::answer::Refusal;
 use crate::harness::gateway::{DATABASE_UNAVAILABLE, NO_RESERVATION, app_with_wallet, asks, balances, refused};
 use crate::harness::ledger_invariants::assert_ledger_invariants;
 use crate::harness::wait::eventually;
-use crate::harness::{START, TestApp};
+use crate::harness::{Caller, START, TestApp};
 
 /// Lets the next writes of the ledger fail, this many.
 async fn fails(pool: &PgPool, times: i64, error: &str) {
@@ -65,6 +65,19 @@ async fn retries(app: &TestApp, reason: &str) -> u64 {
 
 async fn refused_as_busy(app: &TestApp) -> u64 {
     counted(app, r#"keymeter_ledger_operations_total{operation="charge",outcome="busy"}"#).await
+}
+
+/// Owners with a filled wallet, each with a key that the server knows.
+async fn owners_with_keys(app: &TestApp, gateway: &Caller, names: &[&str]) -> Vec<(Caller, String)> {
+    let mut made = Vec::new();
+    for name in names {
+        let owner = app.enabled_user(name).await;
+        app.fills(&owner, 1_000).await;
+        let (_, key) = owner.creates_with_key(json!({ "name": "one", "remain_quota": 100 })).await;
+        asks(gateway, "verify", &json!({ "key": key })).await.ok();
+        made.push((owner, key));
+    }
+    made
 }
 
 /// Connections to the same database that wait only 100 ms for a row.
@@ -153,17 +166,11 @@ async fn s3_a_reservation_is_not_found_by_the_id_of_another_owner_in_the_same_ba
     let patient = waiting_at_most(&pool, "4s").await;
     let app = TestApp::with(patient.clone(), &[("KEYMETER_LEDGER__LANES", "1")]).await;
     let gateway = app.gateway().await;
-    let mut keys = Vec::new();
-    for name in ["ana", "bob", "eve"] {
-        let owner = app.enabled_user(name).await;
-        app.fills(&owner, 1_000).await;
-        let (_, key) = owner.creates_with_key(json!({ "name": "one", "remain_quota": 100 })).await;
-        keys.push((owner.id, key));
-    }
+    let keys = owners_with_keys(&app, &gateway, &["ana", "bob", "eve"]).await;
     let [(ana, of_ana), (bob, _), (eve, of_eve)] = &keys[..] else { panic!("three owners") };
     let made = asks(&gateway, "reserve", &json!({ "key": of_ana, "quota": 10 })).await.ok();
     let id = made["reservation_id"].as_str().unwrap();
-    let of_bob = id.replacen(&ana.to_string(), &bob.to_string(), 1);
+    let of_bob = id.replacen(&ana.id.to_string(), &bob.id.to_string(), 1);
     assert_ne!(id, of_bob);
 
     for (call, body) in [("settle", json!({ "quota": 1 })), ("release", json!({})), ("extend", json!({ "quota": 20 }))]
@@ -174,7 +181,7 @@ async fn s3_a_reservation_is_not_found_by_the_id_of_another_owner_in_the_same_ba
         };
         // While the batch before waits for a wallet, the next one gets an operation of each owner.
         let mut holder = pool.begin().await.unwrap();
-        sqlx::query("select 1 from users where id = $1 for update").bind(eve).execute(&mut *holder).await.unwrap();
+        sqlx::query("select 1 from users where id = $1 for update").bind(eve.id).execute(&mut *holder).await.unwrap();
         let before = ask("charge", json!({ "key": of_eve, "quota": 1 }));
         let waiting = "select exists (select from pg_stat_activity \
                          where datname = current_database() and wait_event_type = 'Lock')";
@@ -327,17 +334,10 @@ async fn l3_only_the_first_of_many_held_wallets_is_waited_for(pool: PgPool) {
     let impatient = impatient(&pool).await;
     let app = TestApp::with(impatient.clone(), &[("KEYMETER_LEDGER__LANES", "1")]).await;
     let gateway = app.gateway().await;
-    let mut keys = Vec::new();
-    for name in ["ana", "bob", "eve"] {
-        let owner = app.enabled_user(name).await;
-        app.fills(&owner, 1_000).await;
-        let (_, key) = owner.creates_with_key(json!({ "name": "one", "remain_quota": 100 })).await;
-        asks(&gateway, "verify", &json!({ "key": key })).await.ok();
-        keys.push((owner.id, key));
-    }
+    let keys = owners_with_keys(&app, &gateway, &["ana", "bob", "eve"]).await;
     let mut holder = pool.begin().await.unwrap();
     for (owner, _) in &keys[..2] {
-        sqlx::query("select 1 from users where id = $1 for update").bind(owner).execute(&mut *holder).await.unwrap();
+        sqlx::query("select 1 from users where id = $1 for update").bind(owner.id).execute(&mut *holder).await.unwrap();
     }
     let charge = |at: usize| {
         let (gateway, key) = (gateway.clone(), keys[at].1.clone());
@@ -363,14 +363,7 @@ async fn l3_charges_of_free_wallets_are_committed_beside_charges_of_held_ones(po
     let impatient = impatient(&pool).await;
     let app = TestApp::with(impatient.clone(), &[("KEYMETER_LEDGER__LANES", "1")]).await;
     let gateway = app.gateway().await;
-    let mut keys = Vec::new();
-    for name in ["ana", "bob"] {
-        let owner = app.enabled_user(name).await;
-        app.fills(&owner, 1_000).await;
-        let (_, key) = owner.creates_with_key(json!({ "name": "one", "remain_quota": 100 })).await;
-        asks(&gateway, "verify", &json!({ "key": key })).await.ok();
-        keys.push((owner, key));
-    }
+    let keys = owners_with_keys(&app, &gateway, &["ana", "bob"]).await;
     for lock in ["select 1 from users where id = $1 for update", "select 1 from tokens where user_id = $1 for update"] {
         let before = balances(&app, &keys[0].0, &keys[0].1).await[0];
         let mut holder = pool.begin().await.unwrap();

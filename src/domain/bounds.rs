@@ -300,6 +300,9 @@ pub const MAX_GATEWAY_CREDENTIALS: i64 = 10;
 /// Seconds between two updates of a gateway credential's last use: precise enough to see whether it is still used.
 pub const LAST_USED_SECONDS: i64 = 60;
 
+/// The same, where uptimes are compared.
+pub const LAST_USED_INTERVAL: Duration = Duration::from_secs(LAST_USED_SECONDS.unsigned_abs());
+
 /// Days after its last use on which a session expires. A use more than a day after the last renewal renews it.
 pub const SESSION_DAYS: i64 = 30;
 

@@ -3,12 +3,11 @@
 use std::net::IpAddr;
 use std::sync::Arc;
 
-use quick_cache::sync::Cache;
-
 use super::foreign_keys::KeyReader;
 use super::rate_limiter::{RateLimited, RateLimiter};
+use super::recent::Recent;
 use crate::domain::bounds;
-use crate::domain::clock::{Clock, Uptime};
+use crate::domain::clock::Clock;
 use crate::domain::key::Digest;
 use crate::domain::time::UnixTime;
 use crate::domain::token::Token;
@@ -38,16 +37,16 @@ pub type Limit = fn(&RateLimiter, &Digest) -> Result<(), RateLimited>;
 pub struct KeyHolders {
     key_reader: KeyReader,
     rate_limiter: Arc<RateLimiter>,
-    clock: Arc<dyn Clock>,
-    /// When keys were last valid. For a while they skip the limit on wrong keys, so that guesses from the same address do not lock
+    /// Keys that were valid lately. They skip the limit on wrong keys, so that guesses from the same address do not lock
     /// them out.
-    valid_keys: Cache<Digest, Uptime>,
+    valid_keys: Recent<Digest>,
 }
 
 impl KeyHolders {
     #[must_use]
     pub fn new(key_reader: KeyReader, rate_limiter: Arc<RateLimiter>, clock: Arc<dyn Clock>) -> Self {
-        Self { key_reader, rate_limiter, clock, valid_keys: Cache::new(CACHE_ENTRIES) }
+        let valid_keys = Recent::new(clock, bounds::VALID_KEY_REMEMBERED, CACHE_ENTRIES);
+        Self { key_reader, rate_limiter, valid_keys }
     }
 
     /// The digest of `key`, before it is looked up.
@@ -57,8 +56,7 @@ impl KeyHolders {
     pub fn admit(&self, key: &str, ip: Option<IpAddr>, limit: Limit) -> Result<Digest, KeyHolderError> {
         let digest = self.key_reader.digest(key).map_err(|_| wrong_key(self.rate_limiter.malformed_key(ip)))?;
         // Checked before the query, so that guesses beyond the limit cost no query.
-        let was_valid_at = self.valid_keys.get(&digest);
-        if was_valid_at.is_none_or(|then| self.clock.uptime().since(then) >= bounds::VALID_KEY_REMEMBERED) {
+        if !self.valid_keys.contains(&digest) {
             self.rate_limiter.may_try_key(ip)?;
         }
         limit(&self.rate_limiter, &digest)?;
@@ -94,9 +92,9 @@ impl KeyHolders {
         status: impl FnOnce(&T) -> UserStatus,
     ) -> Result<T, KeyHolderError> {
         if found.is_some() {
-            self.valid_keys.insert(digest.clone(), self.clock.uptime());
+            self.valid_keys.note(digest.clone());
         } else {
-            self.valid_keys.remove(digest);
+            self.valid_keys.forget(digest);
         }
         let found = found.ok_or_else(|| wrong_key(self.rate_limiter.wrong_key(ip)))?;
         match status(&found) {

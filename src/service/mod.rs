@@ -29,6 +29,7 @@ pub mod own_tokens;
 pub mod passwords;
 pub mod prices;
 pub mod rate_limiter;
+mod recent;
 pub mod recent_balances;
 pub mod refused_requests;
 pub mod report_queue;

@@ -5,10 +5,9 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use quick_cache::sync::Cache;
-
+use super::recent::Recent;
 use crate::domain::bounds;
-use crate::domain::clock::{Clock, Uptime};
+use crate::domain::clock::Clock;
 use crate::domain::id::OldKeyId;
 use crate::domain::time::UnixTime;
 use crate::storage::{Db, StorageError, old_keys};
@@ -20,28 +19,27 @@ const INTERVAL: Duration = Duration::from_secs(1);
 pub struct OldKeyUses {
     db: Db,
     clock: Arc<dyn Clock>,
-    /// When the use of a key was last noted.
-    recent: Cache<OldKeyId, Uptime>,
+    /// Keys whose use was noted in the last minute.
+    recent: Recent<OldKeyId>,
     waiting: Mutex<BTreeMap<OldKeyId, UnixTime>>,
 }
 
 impl OldKeyUses {
     #[must_use]
     pub fn new(db: Db, clock: Arc<dyn Clock>) -> Self {
-        Self { db, clock, recent: Cache::new(bounds::MAX_OLD_KEY_USES), waiting: Mutex::default() }
+        let recent = Recent::new(Arc::clone(&clock), bounds::LAST_USED_INTERVAL, bounds::MAX_OLD_KEY_USES);
+        Self { db, clock, recent, waiting: Mutex::default() }
     }
 
     /// Notes a use, unless one was noted in the last minute or too many wait.
     pub fn note(&self, id: OldKeyId) {
-        let now = self.clock.uptime();
-        let is_recent = |then| now.since(then).as_secs() < bounds::LAST_USED_SECONDS.unsigned_abs();
-        if self.recent.get(&id).is_some_and(is_recent) {
+        if self.recent.contains(&id) {
             return;
         }
         let mut waiting = self.waiting.lock().unwrap_or_else(PoisonError::into_inner);
         if waiting.len() < bounds::MAX_OLD_KEY_USES {
             waiting.insert(id, self.clock.now());
-            self.recent.insert(id, now);
+            self.recent.note(id);
         }
     }
 

@@ -2,13 +2,12 @@
 
 use std::sync::Arc;
 
-use quick_cache::sync::Cache;
-
+use super::recent::Recent;
 use super::vault::Vault;
 use crate::domain::audit::{Action, Actor, AuditEntry, Details, Subject};
 use crate::domain::bounds;
 use crate::domain::caller::Caller;
-use crate::domain::clock::{Clock, Uptime};
+use crate::domain::clock::Clock;
 use crate::domain::id::SessionId;
 use crate::domain::key::Digest;
 use crate::domain::session::Session;
@@ -31,14 +30,15 @@ pub struct Sessions {
     db: Db,
     vault: Vault,
     clock: Arc<dyn Clock>,
-    /// When the use of a session was last recorded here, so that most requests cost no statement.
-    recorded: Cache<Digest, Uptime>,
+    /// Sessions whose use was recorded here in the last minute, so that most requests cost no statement.
+    recorded: Recent<Digest>,
 }
 
 impl Sessions {
     #[must_use]
     pub fn new(db: Db, vault: Vault, clock: Arc<dyn Clock>) -> Self {
-        Self { db, vault, clock, recorded: Cache::new(CAPACITY) }
+        let recorded = Recent::new(Arc::clone(&clock), bounds::LAST_USED_INTERVAL, CAPACITY);
+        Self { db, vault, clock, recorded }
     }
 
     /// The digest of a session. `id` is the secret in the cookie.
@@ -49,12 +49,11 @@ impl Sessions {
 
     /// Records the use of a session, at most once a minute.
     pub async fn record_use(&self, session: &Digest) {
-        let (now, uptime) = (self.clock.now(), self.clock.uptime());
-        let last = self.recorded.get(session);
-        if last.is_some_and(|then| uptime.since(then).as_secs() < bounds::LAST_USED_SECONDS.unsigned_abs()) {
+        if self.recorded.contains(session) {
             return;
         }
-        self.recorded.insert(session.clone(), uptime);
+        self.recorded.note(session.clone());
+        let now = self.clock.now();
         let recorded = async {
             let mut conn = self.db.acquire().await?;
             sessions::update_last_seen(&mut conn, session, now).await

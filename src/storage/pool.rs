@@ -202,7 +202,20 @@ impl Db {
         &self,
         work: impl AsyncFnOnce(&mut Conn) -> Result<T, StorageError>,
     ) -> Result<T, StorageError> {
-        self.within_time(self.acquire_reserved().await?, self.ledger_timeout, work).await
+        let mut conn = self.acquire_reserved().await?;
+        self.bounded_on(&mut conn, work).await
+    }
+
+    /// The same on a connection that the caller has.
+    ///
+    /// # Errors
+    /// `work` failed or took too long.
+    pub async fn bounded_on<T>(
+        &self,
+        conn: &mut PoolConnection,
+        work: impl AsyncFnOnce(&mut Conn) -> Result<T, StorageError>,
+    ) -> Result<T, StorageError> {
+        self.within_time(conn, self.ledger_timeout, work).await
     }
 
     /// The same for one statement, on a connection that is not reserved.
@@ -213,16 +226,17 @@ impl Db {
         &self,
         work: impl AsyncFnOnce(&mut Conn) -> Result<T, StorageError>,
     ) -> Result<T, StorageError> {
-        self.within_time(self.acquire().await?, self.read_timeout, work).await
+        let mut conn = self.acquire().await?;
+        self.within_time(&mut conn, self.read_timeout, work).await
     }
 
     async fn within_time<T>(
         &self,
-        mut conn: PoolConnection,
+        conn: &mut PoolConnection,
         limit: Duration,
         work: impl AsyncFnOnce(&mut Conn) -> Result<T, StorageError>,
     ) -> Result<T, StorageError> {
-        match tokio::time::timeout(limit, work(&mut conn)).await {
+        match tokio::time::timeout(limit, work(conn)).await {
             Ok(Ok(done)) => Ok(done),
             Ok(Err(error)) => {
                 if error.may_concern_server() {

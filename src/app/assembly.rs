@@ -338,10 +338,10 @@ fn account_rules(config: &Config, groups: &Groups) -> Result<AccountRules, Start
     })
 }
 
-/// The configured number of lanes. 0 means one per processor, at most 8.
+/// The configured number of lanes. 0 means one per processor, at most 4: two connections for each still leave some for people.
 pub(super) fn lanes(setting: usize) -> usize {
     let processors = || std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
-    if setting == 0 { processors().min(8) } else { setting }
+    if setting == 0 { processors().min(4) } else { setting }
 }
 
 /// The OpenAPI document as JSON.

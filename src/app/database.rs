@@ -43,8 +43,8 @@ impl Database {
                 // Those of a command come on top of the server's.
                 Use::Command => settings.connections.clamp(1, COMMAND_CONNECTIONS),
             },
-            // One per lane, one to read keys, one for the audit log, one to read credentials, one to read the clock.
-            reserved: u32::try_from(lanes(config.ledger.lanes) + 4).unwrap_or(u32::MAX),
+            // Two per lane, one to read keys, one for the audit log, one to read credentials, one to read the clock.
+            reserved: u32::try_from(2 * lanes(config.ledger.lanes) + 4).unwrap_or(u32::MAX),
             plan_cache_mode: match settings.plan_cache_mode {
                 PlanCacheMode::ForceGenericPlan => "force_generic_plan",
                 PlanCacheMode::Auto => "auto",

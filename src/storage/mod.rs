@@ -70,9 +70,21 @@ pub async fn read_clock(conn: &mut Conn) -> Result<Micros, StorageError> {
     Ok(now)
 }
 
-/// Begins a transaction on an open connection.
-pub async fn begin(conn: &mut Conn) -> Result<sqlx::Transaction<'_, Postgres>, StorageError> {
-    Ok(conn.begin().await?)
+/// Begins a transaction whose commit does not wait for the disk, so that others get its locks sooner. Nobody may be told of what it
+/// did before [`flush`] has succeeded on this connection.
+pub async fn begin_asynchronous(conn: &mut Conn) -> Result<sqlx::Transaction<'_, Postgres>, StorageError> {
+    Ok(conn.begin_with("begin; set local synchronous_commit = off").await?)
+}
+
+/// Waits until everything that this connection committed or has seen is on disk, and on synchronous standbys. On this connection
+/// alone: a crash of PostgreSQL that loses some of it ends the connection as well, so this fails.
+///
+/// It commits a message in PostgreSQL's log, which all of that precedes.
+pub async fn flush(conn: &mut Conn) -> Result<(), StorageError> {
+    sqlx::query!(r#"select pg_logical_emit_message(true, 'keymeter', ''::text) is not null as "is_logged!""#)
+        .fetch_one(conn)
+        .await?;
+    Ok(())
 }
 
 /// Rolls a transaction back. One that is dropped is rolled back as well, but some time later, and keeps its locks until then.

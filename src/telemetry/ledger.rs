@@ -104,6 +104,7 @@ pub struct BatchStats {
     pub lock: Duration,
     /// Applying the operations and writing.
     pub write: Duration,
+    /// Without waiting for the disk.
     pub commit: Duration,
 }
 
@@ -154,8 +155,17 @@ impl LedgerMetrics {
         self.shortfall_quota.inc_by(batch.shortfall);
         self.batch_operations.observe(f64::from(u32::try_from(batch.operations).unwrap_or(u32::MAX)));
         for (step, time) in [("lock", batch.lock), ("write", batch.write), ("commit", batch.commit)] {
-            self.batch_seconds.get_or_create(&StepLabels { step }).observe(time.as_secs_f64());
+            self.observe_step(step, time);
         }
+    }
+
+    /// Counts a committed batch that is on disk.
+    pub fn flushed(&self, time: Duration) {
+        self.observe_step("flush", time);
+    }
+
+    fn observe_step(&self, step: &'static str, time: Duration) {
+        self.batch_seconds.get_or_create(&StepLabels { step }).observe(time.as_secs_f64());
     }
 
     /// Counts a batch that is tried again.

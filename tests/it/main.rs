@@ -74,6 +74,7 @@ mod import_unread;
 mod jobs;
 mod key_state;
 mod ledger_constraints;
+mod ledger_flush;
 mod ledger_model;
 mod ledger_retries;
 mod ledger_torture;

@@ -9,7 +9,7 @@ use crate::domain::key::Digest;
 use crate::domain::ledger::{Counts, RequestContext};
 use crate::domain::price::Cost;
 use crate::domain::token::TokenIdentity;
-use crate::storage::keys;
+use crate::storage::{self, keys};
 use crate::storage::ledger::{self, IdempotencyKey, IdempotencyRecord, RecordedAnswer};
 
 /// The gateway's own id of a request, and what has to be the same in a retry.
@@ -67,6 +67,8 @@ impl Ledger {
         let Some(record) = records.remove(&idempotency.key) else {
             return Ok(None);
         };
+        // Its batch may not be on disk yet (L4).
+        storage::flush(&mut conn).await?;
         Ok(keys::find_identity(&mut conn, key).await?.map(|token| (record, token)))
     }
 }

@@ -1,4 +1,4 @@
-//! A lane: takes the operations that wait, commits them as a batch, and answers them.
+//! A lane: takes the operations that wait, commits them as a batch, and answers them when it is on disk.
 
 use std::collections::BTreeSet;
 use std::panic::AssertUnwindSafe;
@@ -30,7 +30,7 @@ use crate::service::refused_requests::RefusedRequests;
 use crate::service::rng::Rng;
 use crate::storage::ledger::{self, Changes, NewCharge};
 use crate::storage::notifications::{self, Change};
-use crate::storage::{self, Conn, Constraint, Db, StorageError, old_keys, tokens};
+use crate::storage::{self, Conn, Constraint, Db, PoolConnection, StorageError, old_keys, tokens};
 use crate::telemetry::ledger::{BatchStats, LedgerMetrics, Retry};
 
 /// How often a batch is tried after a deadlock or a race between servers.
@@ -75,13 +75,17 @@ impl Lane {
         }
     }
 
-    /// Commits a batch and answers it. The operations that have to wait for a held wallet go back to the queue.
+    /// Commits a batch, and answers it when it is on disk; meanwhile others may have its wallets. The operations that have to wait
+    /// for a held wallet go back to the queue.
     async fn commit_and_reply(&self, mut batch: Taken) {
-        self.commit(&mut batch.operations, batch.locking).await;
+        let committed = self.commit(&mut batch.operations, batch.locking).await;
         let operations = std::mem::take(&mut batch.operations);
-        let (held, decided): (Vec<_>, Vec<_>) =
+        let (held, mut decided): (Vec<_>, Vec<_>) =
             operations.into_iter().partition(|one| !one.is_decided() && one.may_wait(LOCK_PATIENCE));
         let refused = batch.end(held);
+        if let Some(conn) = committed {
+            self.flush(conn, &mut decided).await;
+        }
         let at = Moment::new(self.clock.micros(), self.calendar);
         for mut one in decided.into_iter().chain(refused) {
             if !one.is_decided() {
@@ -96,7 +100,9 @@ impl Lane {
 
     /// Commits operations, and tries again after failures that can pass. If one row may be the cause, the halves are
     /// committed one by one, until only the operations on that row fail. Operations on held wallets stay undecided.
-    async fn commit(&self, operations: &mut [Queued], mut locking: Locking) {
+    ///
+    /// Returns the connection of a commit that is not on disk yet.
+    async fn commit(&self, operations: &mut [Queued], mut locking: Locking) -> Option<PoolConnection> {
         let one_less = |left: u32| left.checked_sub(1);
         let looks_up = self.look_ups.fetch_update(Ordering::Relaxed, Ordering::Relaxed, one_less).is_ok();
         let mut ids = if looks_up { RequestIds::LookUp } else { RequestIds::TakeForNew };
@@ -104,7 +110,7 @@ impl Lane {
         loop {
             tries += 1;
             match self.try_commit(operations, locking, ids).await {
-                Ok(()) => return,
+                Ok(committed) => return Some(committed),
                 Err(StorageError::Contended(_) | StorageError::Constraint(Constraint::ReservationIdUnique))
                     if tries < TRIES =>
                 {
@@ -130,29 +136,52 @@ impl Lane {
                 Err(error) if operations.len() > 1 && error.may_concern_one_row() => {
                     self.metrics.retried(Retry::Halved);
                     let (first, second) = operations.split_at_mut(operations.len() / 2);
-                    Box::pin(self.commit(first, locking)).await;
-                    return Box::pin(self.commit(second, locking)).await;
+                    for half in [first, second] {
+                        if let Some(committed) = Box::pin(self.commit(half, locking)).await {
+                            self.flush(committed, half).await;
+                        }
+                    }
+                    return None;
                 }
                 Err(error) => {
                     tracing::warn!(%error, operations = operations.len(), "a batch was not committed");
                     let error = LedgerError::Storage(error);
-                    return operations.iter_mut().for_each(|one| one.fail(error.clone()));
+                    operations.iter_mut().for_each(|one| one.fail(error.clone()));
+                    return None;
                 }
             }
         }
     }
 
-    /// One transaction: lock, apply, write, commit. Then `verify` on this server knows the new balances.
+    /// Waits until what was committed on this connection is on disk (L4), if anyone is told of it. Operations that repeat an answer
+    /// wrote nothing, but may have read what is not on disk either. If this fails, the commit may be lost.
+    async fn flush(&self, mut conn: PoolConnection, operations: &mut [Queued]) {
+        if !operations.iter().any(Queued::has_succeeded) {
+            return;
+        }
+        let started = Instant::now();
+        match self.db.bounded_on(&mut conn, storage::flush).await {
+            Ok(()) => self.metrics.flushed(started.elapsed()),
+            Err(error) => {
+                tracing::warn!(%error, operations = operations.len(), "a batch may not be on disk");
+                let error = LedgerError::Storage(error);
+                operations.iter_mut().filter(|one| one.has_succeeded()).for_each(|one| one.fail(error.clone()));
+            }
+        }
+    }
+
+    /// One transaction: lock, apply, write, commit. Then `verify` on this server knows the new balances. Returns its connection.
     async fn try_commit(
         &self,
         operations: &mut [Queued],
         locking: Locking,
         ids: RequestIds,
-    ) -> Result<(), StorageError> {
+    ) -> Result<PoolConnection, StorageError> {
+        let mut conn = self.db.acquire_reserved().await?;
         self.db
-            .bounded(async |conn| {
+            .bounded_on(&mut conn, async |conn| {
                 let started = Instant::now();
-                let mut tx = storage::begin(conn).await?;
+                let mut tx = storage::begin_asynchronous(conn).await?;
                 let mut rows = Rows::default();
                 for one in operations.iter() {
                     one.require(&mut rows);
@@ -198,7 +227,8 @@ impl Lane {
                 });
                 Ok(())
             })
-            .await
+            .await?;
+        Ok(conn)
     }
 }
 

@@ -79,8 +79,10 @@ impl Lanes {
             metrics: metrics.clone(),
             look_ups: Arc::default(),
         };
-        let queue = Arc::new(Queue::new(rules.queue));
-        for _ in 0..rules.lanes.max(1) {
+        let lanes = rules.lanes.max(1);
+        let queue = Arc::new(Queue::new(rules.queue, lanes));
+        // A task waits for the disk beside each one whose batch is under way.
+        for _ in 0..2 * lanes {
             tokio::spawn(lane.clone().run(Arc::clone(&queue)));
         }
         let counted = Arc::clone(&queue);

@@ -82,6 +82,11 @@ impl Queued {
         self.operation.has_failed()
     }
 
+    /// Returns true if it was decided and its caller will hear of a success.
+    pub(super) fn has_succeeded(&self) -> bool {
+        self.is_decided() && !self.has_failed()
+    }
+
     /// Lets it fail, whatever it was applied to before.
     pub(super) fn fail(&mut self, error: LedgerError) {
         self.operation.fail(error);

@@ -1,7 +1,7 @@
 //! The queue of the ledger: operations that wait, and which of them the next batch takes.
 //!
 //! A batch takes all that wait, up to a limit. It leaves out owners who have operations in another batch: the two would wait
-//! for each other's locks. A second batch begins beside a running one only if many operations wait or one waits for long. So
+//! for each other's locks. At most as many batches as there are lanes are under way. A second batch begins beside a running one only if many operations wait or one waits for long. So
 //! at a low load there is one batch at a time, with less work for each operation, and at a high load several.
 //!
 //! Operations whose wallet another transaction holds for too long come back. They, and what comes of their owners
@@ -42,6 +42,8 @@ pub(super) struct Queue {
     changed: Notify,
     /// How many operations may wait, beside those that came back.
     limit: usize,
+    /// How many batches may be under way at once.
+    lanes: usize,
 }
 
 #[derive(Debug, Default)]
@@ -74,8 +76,8 @@ pub(super) struct Taken {
 }
 
 impl Queue {
-    pub(super) fn new(limit: usize) -> Self {
-        Self { state: Mutex::default(), changed: Notify::new(), limit: limit.max(1) }
+    pub(super) fn new(limit: usize, lanes: usize) -> Self {
+        Self { state: Mutex::default(), changed: Notify::new(), limit: limit.max(1), lanes }
     }
 
     /// How many operations wait.
@@ -110,7 +112,7 @@ impl Queue {
                 if state.is_closed && state.waiting.is_empty() {
                     return None;
                 }
-                let (now, due) = (Instant::now(), state.due());
+                let (now, due) = (Instant::now(), state.due(self.lanes));
                 if due.is_some_and(|due| due <= now) {
                     let locking = if state.held_owners.is_empty() { Locking::Wait } else { Locking::Skip };
                     let (operations, owners) = state.take(now);
@@ -147,7 +149,10 @@ impl State {
     }
 
     /// When the next batch may begin, as far as that is known.
-    fn due(&self) -> Option<Instant> {
+    fn due(&self, lanes: usize) -> Option<Instant> {
+        if self.running == lanes {
+            return None;
+        }
         if self.ready == 0 {
             return self.retry_at;
         }
@@ -254,6 +259,8 @@ mod tests {
     use crate::service::ledger::operation::Operation;
     use crate::service::ledger::rows::Rows;
 
+    const LANES: usize = 3;
+
     /// An operation of an owner that no batch decides.
     struct Of(i64);
 
@@ -274,7 +281,7 @@ mod tests {
     }
 
     fn queue_of(owners: impl IntoIterator<Item = i64>) -> Arc<Queue> {
-        let queue = Arc::new(Queue::new(10_000));
+        let queue = Arc::new(Queue::new(10_000, LANES));
         push(&queue, owners);
         queue
     }
@@ -324,6 +331,21 @@ mod tests {
     }
 
     #[tokio::test]
+    async fn no_more_batches_are_under_way_than_there_are_lanes() {
+        let queue = queue_of([]);
+        let batches: Vec<_> = (1..=LANES)
+            .map(|owner| {
+                push(&queue, std::iter::repeat_n(i64::try_from(owner).unwrap(), MANY));
+                taken(&queue).unwrap()
+            })
+            .collect();
+        push(&queue, std::iter::repeat_n(10, MANY));
+        assert!(tokio::time::timeout(2 * LONG, queue.take()).await.is_err());
+        drop(batches);
+        assert_eq!(owners(&taken(&queue).unwrap()), [10; MANY]);
+    }
+
+    #[tokio::test]
     async fn a_waiting_lane_learns_of_the_end_of_a_batch() {
         let queue = queue_of([1]);
         let first = taken(&queue).unwrap();
@@ -340,9 +362,9 @@ mod tests {
 
     #[tokio::test]
     async fn what_a_full_batch_leaves_wakes_other_lanes() {
-        let owners = i64::try_from(3 * BATCH).unwrap();
-        let queue = Arc::new(Queue::new(10_000));
-        let lanes: Vec<_> = (0..3)
+        let owners = i64::try_from(LANES * BATCH).unwrap();
+        let queue = Arc::new(Queue::new(10_000, LANES));
+        let lanes: Vec<_> = (0..LANES)
             .map(|_| {
                 let queue = Arc::clone(&queue);
                 tokio::spawn(async move { queue.take().await.unwrap() })
@@ -386,7 +408,7 @@ mod tests {
 
     #[tokio::test]
     async fn what_does_not_fit_is_returned_and_what_waits_is_taken_after_the_close() {
-        let queue = Arc::new(Queue::new(2));
+        let queue = Arc::new(Queue::new(2, LANES));
         push(&queue, [1, 1]);
         assert!(queue.push(Queued::new(Of(1)).0).is_err());
         queue.close();

@@ -47,9 +47,9 @@ impl World {
     fn charges(&self, server: usize, request_id: &str) -> JoinHandle<Answer> {
         let body = json!({ "key": self.key, "quota": 40, "request_id": request_id });
         let gateway: Client = self.servers.gateway(server);
-        tokio::spawn(async move {
-            gateway.try_send(Method::POST, "/api/gateway/charge", body.to_string()).await.unwrap()
-        })
+        tokio::spawn(
+            async move { gateway.try_send(Method::POST, "/api/gateway/charge", body.to_string()).await.unwrap() },
+        )
     }
 
     async fn is_visible(&self, request_id: &str) {

@@ -9,8 +9,8 @@ use crate::domain::key::Digest;
 use crate::domain::ledger::{Counts, RequestContext};
 use crate::domain::price::Cost;
 use crate::domain::token::TokenIdentity;
-use crate::storage::{self, keys};
 use crate::storage::ledger::{self, IdempotencyKey, IdempotencyRecord, RecordedAnswer};
+use crate::storage::{self, keys};
 
 /// The gateway's own id of a request, and what has to be the same in a retry.
 pub(super) struct Idempotency {

@@ -146,7 +146,9 @@ impl Lane {
                 Err(error) => {
                     tracing::warn!(%error, operations = operations.len(), "a batch was not committed");
                     let error = LedgerError::Storage(error);
-                    operations.iter_mut().for_each(|one| one.fail(error.clone()));
+                    for one in operations {
+                        one.fail(error.clone());
+                    }
                     return None;
                 }
             }
@@ -165,7 +167,9 @@ impl Lane {
             Err(error) => {
                 tracing::warn!(%error, operations = operations.len(), "a batch may not be on disk");
                 let error = LedgerError::Storage(error);
-                operations.iter_mut().filter(|one| one.has_succeeded()).for_each(|one| one.fail(error.clone()));
+                for one in operations.iter_mut().filter(|one| one.has_succeeded()) {
+                    one.fail(error.clone());
+                }
             }
         }
     }

@@ -8,6 +8,7 @@ use std::time::Duration;
 use axum::Router;
 use tokio::sync::mpsc;
 
+use super::pool_sizes::PoolSizes;
 use super::{Opened, StartError};
 use crate::api::dashboard::DashboardFiles;
 use crate::api::{openapi, router, state::AppState};
@@ -134,8 +135,10 @@ impl App {
         );
         let calendar = config.usage.calendar();
         let own_tokens = Arc::new(Loader::start(OwnTokens(db.clone())));
+        let PoolSizes { lanes, flushes } = PoolSizes::of(config);
         let ledger_rules = LedgerRules {
-            lanes: lanes(config.ledger.lanes),
+            lanes,
+            flushes,
             queue: config.ledger.queue,
             calendar,
             groups: groups.clone(),
@@ -336,12 +339,6 @@ fn account_rules(config: &Config, groups: &Groups) -> Result<AccountRules, Start
         initial_quota,
         initial_group: settings.initial_group.clone(),
     })
-}
-
-/// The configured number of lanes. 0 means one per processor, at most 4: two connections for each still leave some for people.
-pub(super) fn lanes(setting: usize) -> usize {
-    let processors = || std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
-    if setting == 0 { processors().min(4) } else { setting }
 }
 
 /// The OpenAPI document as JSON.

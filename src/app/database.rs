@@ -7,9 +7,9 @@ use secrecy::ExposeSecret;
 use sqlx::postgres::PgConnectOptions;
 
 use super::StartError;
-use super::assembly::lanes;
 use super::data_dir::{MASTER_KEY_FILE, make_private};
 use super::master_key::{find_master_key, make_master_key};
+use super::pool_sizes::PoolSizes;
 use super::private_postgres::{PrivateError, PrivatePostgres, Socket, Use};
 use super::stop_signals::StopSignals;
 use crate::config::{Config, PlanCacheMode};
@@ -43,8 +43,7 @@ impl Database {
                 // Those of a command come on top of the server's.
                 Use::Command => settings.connections.clamp(1, COMMAND_CONNECTIONS),
             },
-            // Two per lane, one to read keys, one for the audit log, one to read credentials, one to read the clock.
-            reserved: u32::try_from(2 * lanes(config.ledger.lanes) + 4).unwrap_or(u32::MAX),
+            reserved: PoolSizes::of(config).reserved(),
             plan_cache_mode: match settings.plan_cache_mode {
                 PlanCacheMode::ForceGenericPlan => "force_generic_plan",
                 PlanCacheMode::Auto => "auto",

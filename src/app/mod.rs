@@ -7,6 +7,7 @@ mod data_dir;
 mod database;
 mod demo;
 mod master_key;
+mod pool_sizes;
 mod private_postgres;
 mod serve;
 mod stop_signals;

@@ -1,29 +1,29 @@
-//! When a charge is answered: after it is on disk and on synchronous standbys (L4), while its wallet is free before. A
-//! standby that is not there lets PostgreSQL wait for as long as the test likes.
+//! When operations are answered: after what the answer tells of is on disk and on synchronous standbys (L4). Their wallets are
+//! free before. A standby that is not there lets PostgreSQL wait for as long as the test likes.
 
-use http::Method;
 use serde_json::{Value, json};
-use sqlx::PgPool;
+use sqlx::{AssertSqlSafe, PgPool};
+use tempfile::NamedTempFile;
 use tokio::task::JoinHandle;
 
-use crate::harness::gateway::DATABASE_UNAVAILABLE;
+use crate::harness::gateway::{DATABASE_UNAVAILABLE, ENDED, REUSED, asks, refused};
 use crate::harness::ledger_invariants::assert_ledger_invariants;
 use crate::harness::wait::eventually;
-use crate::harness::{Answer, Client, Cluster, PLENTY, Servers};
+use crate::harness::{Answer, Cluster, PLENTY, Servers, TestApp};
 
-/// A service, and the PostgreSQL that it uses.
+/// Services, and the PostgreSQL that they use.
 struct World {
     servers: Servers,
     pool: PgPool,
     key: String,
-    /// Dropped after the service.
+    /// Dropped after the services.
     _cluster: Cluster,
 }
 
 impl World {
-    async fn start(servers: usize) -> Self {
+    async fn start(servers: usize, settings: &[(&str, &str)]) -> Self {
         let cluster = Cluster::start();
-        let servers = Servers::start(&cluster.url(), servers, &[]).await;
+        let servers = Servers::start(&cluster.url(), servers, settings).await;
         let key = servers.owner("ana", PLENTY).await.key(json!({ "name": "a", "remain_quota": 1_000 })).await.1;
         // Every server knows the key and the gateway.
         for server in 0..servers.running.len() {
@@ -32,78 +32,112 @@ impl World {
         Self { pool: servers.pool().await, servers, key, _cluster: cluster }
     }
 
-    /// From now on commits that wait for the disk wait for a standby, too.
-    async fn wait_for_a_standby(&self, name: &str) {
-        let set = format!("alter system set synchronous_standby_names = '{name}'");
-        sqlx::query(sqlx::AssertSqlSafe(set)).execute(&self.pool).await.unwrap();
-        sqlx::query("select pg_reload_conf()").execute(&self.pool).await.unwrap();
-        eventually("the setting is in force", async || {
-            let show = "show synchronous_standby_names";
-            sqlx::query_scalar::<_, String>(show).fetch_one(&self.pool).await.unwrap() == name
-        })
-        .await;
-    }
-
-    fn charges(&self, server: usize, request_id: &str) -> JoinHandle<Answer> {
-        let body = json!({ "key": self.key, "quota": 40, "request_id": request_id });
-        let gateway: Client = self.servers.gateway(server);
-        tokio::spawn(
-            async move { gateway.try_send(Method::POST, "/api/gateway/charge", body.to_string()).await.unwrap() },
-        )
-    }
-
-    async fn is_visible(&self, request_id: &str) {
-        eventually("the charge is committed", async || {
-            let count = "select count(*) from charges where request_id = $1";
-            sqlx::query_scalar::<_, i64>(count).bind(request_id).fetch_one(&self.pool).await.unwrap() == 1
-        })
-        .await;
-    }
-
-    /// The processes of PostgreSQL in which a batch waits for the standby.
-    async fn waiting(&self) -> Vec<i32> {
-        let waiting = "select pid from pg_stat_activity \
-                       where wait_event = 'SyncRep' and query like '%pg_logical_emit_message%'";
-        sqlx::query_scalar(waiting).fetch_all(&self.pool).await.unwrap()
+    /// A call of a gateway, which goes on by itself.
+    fn calls(&self, server: usize, call: &str, body: Value) -> JoinHandle<Answer> {
+        let (gateway, path) = (self.servers.gateway(server), format!("/api/gateway/{call}"));
+        tokio::spawn(async move { gateway.post(&path, body).await })
     }
 }
 
-fn remaining(answer: &Answer) -> Value {
-    answer.ok()["remain_quota"].clone()
+/// From now on, what waits for the disk waits for this standby too; for none if the name is empty.
+async fn wait_for_standby(pool: &PgPool, name: &str) {
+    let set = format!("alter system set synchronous_standby_names = '{name}'");
+    sqlx::query(AssertSqlSafe(set)).execute(pool).await.unwrap();
+    sqlx::query("select pg_reload_conf()").execute(pool).await.unwrap();
+    eventually("the setting is in force", async || {
+        sqlx::query_scalar::<_, String>("show synchronous_standby_names").fetch_one(pool).await.unwrap() == name
+    })
+    .await;
+}
+
+/// Waits until so many batches wait for the standby. Returns the processes of PostgreSQL.
+async fn waiting(pool: &PgPool, count: usize) -> Vec<i32> {
+    let mut found = Vec::new();
+    eventually("so many batches wait for the standby", async || {
+        let waiting = "select pid from pg_stat_activity \
+                       where wait_event = 'SyncRep' and query like '%pg_logical_emit_message%'";
+        found = sqlx::query_scalar(waiting).fetch_all(pool).await.unwrap();
+        found.len() == count
+    })
+    .await;
+    found
+}
+
+/// Ends the connection of the only batch that waits for the standby.
+async fn end_waiting(pool: &PgPool) {
+    let pid = waiting(pool, 1).await[0];
+    sqlx::query("select pg_terminate_backend($1)").bind(pid).execute(pool).await.unwrap();
 }
 
 #[tokio::test]
-async fn l4_a_charge_is_answered_when_it_is_on_disk_and_its_wallet_is_free_before() {
-    let world = World::start(2).await;
-    world.wait_for_a_standby("nobody").await;
-    let first = world.charges(0, "first");
-    world.is_visible("first").await;
-    // The same wallet, on the same server and on another one.
-    let second = world.charges(0, "second");
-    world.is_visible("second").await;
-    let third = world.charges(1, "third");
-    world.is_visible("third").await;
-    // A retry reads a record that is not on disk.
-    let again = world.charges(1, "first");
-    eventually("all four wait for the disk", async || world.waiting().await.len() == 4).await;
-    let all = [first, second, third, again];
-    assert!(all.iter().all(|one| !one.is_finished()));
-    world.wait_for_a_standby("").await;
-    let [first, second, third, again] = all.map(async |one| remaining(&one.await.unwrap()));
-    assert_eq!((first.await, second.await, third.await, again.await), (json!(958), json!(918), json!(878), json!(958)));
+async fn l4_an_answer_tells_of_what_is_on_disk_and_wallets_are_free_before() {
+    let world = World::start(2, &[("KEYMETER_DATABASE__CONNECTIONS", "40"), ("KEYMETER_LEDGER__LANES", "4")]).await;
+    let reserve = json!({ "key": world.key, "quota": 100 });
+    let made = world.servers.gateway(0).post("/api/gateway/reserve", reserve).await.ok();
+    let settle = |quota: i64| json!({ "reservation_id": made["reservation_id"], "quota": quota });
+    let release = json!({ "reservation_id": made["reservation_id"] });
+    wait_for_standby(&world.pool, "nobody").await;
+    let mut calls = Vec::new();
+    // One wallet, on the same server and on another one. The retry and the refusals read what is not on disk.
+    for (server, call, body, expected) in [
+        (0, "charge", json!({ "key": world.key, "quota": 40, "request_id": "a" }), Ok(("remain_quota", 858))),
+        (0, "charge", json!({ "key": world.key, "quota": 40, "request_id": "b" }), Ok(("remain_quota", 818))),
+        (1, "charge", json!({ "key": world.key, "quota": 40, "request_id": "c" }), Ok(("remain_quota", 778))),
+        (1, "charge", json!({ "key": world.key, "quota": 40, "request_id": "a" }), Ok(("remain_quota", 858))),
+        (1, "charge", json!({ "key": world.key, "quota": 41, "request_id": "a" }), Err(REUSED)),
+        (0, "settle", settle(70), Ok(("charged", 70))),
+        (1, "settle", settle(70), Ok(("charged", 70))),
+        (1, "release", release, Err(ENDED)),
+    ] {
+        calls.push((world.calls(server, call, body), expected));
+        waiting(&world.pool, calls.len()).await;
+    }
+    assert!(calls.iter().all(|(call, _)| !call.is_finished()));
+    wait_for_standby(&world.pool, "").await;
+    for (call, expected) in calls {
+        let answer = call.await.unwrap();
+        match expected {
+            Ok((field, value)) => assert_eq!(answer.ok()[field], value),
+            Err(refusal) => refused(&answer, refusal),
+        }
+    }
     assert_ledger_invariants(&world.pool).await;
 }
 
 #[tokio::test]
 async fn l4_a_charge_that_may_not_be_on_disk_is_refused_and_a_retry_finds_it() {
-    let world = World::start(1).await;
-    world.wait_for_a_standby("nobody").await;
-    let charge = world.charges(0, "lost");
-    eventually("it waits for the disk", async || world.waiting().await.len() == 1).await;
-    sqlx::query("select pg_terminate_backend($1)").bind(world.waiting().await[0]).execute(&world.pool).await.unwrap();
-    let (status, error, message) = DATABASE_UNAVAILABLE;
-    charge.await.unwrap().refuses_saying(status, error, message);
-    world.wait_for_a_standby("").await;
-    assert_eq!(remaining(&world.charges(0, "lost").await.unwrap()), 959);
+    let world = World::start(1, &[]).await;
+    wait_for_standby(&world.pool, "nobody").await;
+    let charge = json!({ "key": world.key, "quota": 40, "request_id": "a" });
+    let unanswered = world.calls(0, "charge", charge.clone());
+    end_waiting(&world.pool).await;
+    refused(&unanswered.await.unwrap(), DATABASE_UNAVAILABLE);
+    wait_for_standby(&world.pool, "").await;
+    assert_eq!(world.calls(0, "charge", charge).await.unwrap().ok()["remain_quota"], 959);
     assert_ledger_invariants(&world.pool).await;
+}
+
+#[tokio::test]
+async fn l10_a_price_that_may_not_be_on_disk_is_looked_up_again() {
+    let cluster = Cluster::start();
+    let pool = PgPool::connect(&cluster.url()).await.unwrap();
+    keymeter::storage::MIGRATOR.run(&pool).await.unwrap();
+    let settings = NamedTempFile::new().unwrap();
+    std::fs::write(settings.path(), "[prices]\n\"gpt-5\" = { prompt = \"2\", completion = \"10\" }\n").unwrap();
+    let app = TestApp::with_file(pool.clone(), settings.path()).await;
+    let (ana, gateway) = (app.enabled_user("ana").await, app.gateway().await);
+    app.fills(&ana, 1_000).await;
+    let (_, key) = ana.creates_with_key(json!({ "name": "one", "remain_quota": 100 })).await;
+    let charge = json!({ "key": key, "model": "gpt-5", "prompt_tokens": 10, "completion_tokens": 1 });
+    wait_for_standby(&pool, "nobody").await;
+    let (answer, ()) = tokio::join!(asks(&gateway, "charge", &charge), end_waiting(&pool));
+    refused(&answer, DATABASE_UNAVAILABLE);
+    wait_for_standby(&pool, "").await;
+    // As if a crash had lost it, and another server had used the price since.
+    let sql = "update prices set id = default; \
+               update charges set price_id = (select id from prices) where price_id is not null";
+    sqlx::raw_sql(sql).execute(&pool).await.unwrap();
+    assert_eq!(asks(&gateway, "charge", &charge).await.ok()["charged"], 15);
+    assert_ledger_invariants(&pool).await;
+    pool.close().await;
 }

@@ -62,14 +62,16 @@ impl Ledger {
         idempotency: &Idempotency,
         key: &Digest,
     ) -> Result<Option<(IdempotencyRecord, TokenIdentity)>, LedgerError> {
-        let mut conn = self.db.acquire().await?;
-        let mut records = ledger::list_idempotency_records(&mut conn, &[&idempotency.key]).await?;
-        let Some(record) = records.remove(&idempotency.key) else {
-            return Ok(None);
-        };
-        // Its batch may not be on disk yet (L4).
-        storage::flush(&mut conn).await?;
-        Ok(keys::find_identity(&mut conn, key).await?.map(|token| (record, token)))
+        let found = self.db.bounded_of_people(async |conn| {
+            let mut records = ledger::list_idempotency_records(conn, &[&idempotency.key]).await?;
+            let Some(record) = records.remove(&idempotency.key) else {
+                return Ok(None);
+            };
+            // Its batch may not be on disk yet (L4).
+            storage::flush(conn).await?;
+            Ok(keys::find_identity(conn, key).await?.map(|token| (record, token)))
+        });
+        Ok(found.await?)
     }
 }
 

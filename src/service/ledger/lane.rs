@@ -1,6 +1,6 @@
 //! A lane: takes the operations that wait, commits them as a batch, and answers them when it is on disk.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -19,7 +19,9 @@ use crate::domain::calendar::{Calendar, Moment};
 use crate::domain::client_addresses::ClientAddresses;
 use crate::domain::clock::Clock;
 use crate::domain::group::Groups;
+use crate::domain::id::PriceId;
 use crate::domain::money::Quota;
+use crate::domain::price::GroupPrice;
 use crate::domain::time::Micros;
 use crate::service::clock;
 use crate::service::clock_repair::ClockRepairs;
@@ -62,6 +64,14 @@ pub(super) struct Lane {
     pub(super) look_ups: Arc<AtomicU32>,
 }
 
+/// A commit that a crash of PostgreSQL may still lose.
+struct Committed {
+    /// The connection that made it.
+    conn: PoolConnection,
+    /// The ids of the prices of its charges.
+    price_ids: BTreeMap<GroupPrice, PriceId>,
+}
+
 impl Lane {
     /// Commits and answers what waits, until nothing can come any more and everything is answered.
     pub(super) async fn run(self, queue: Arc<Queue>) {
@@ -83,8 +93,8 @@ impl Lane {
         let (held, mut decided): (Vec<_>, Vec<_>) =
             operations.into_iter().partition(|one| !one.is_decided() && one.may_wait(LOCK_PATIENCE));
         let refused = batch.end(held);
-        if let Some(conn) = committed {
-            self.flush(conn, &mut decided).await;
+        if let Some(committed) = committed {
+            self.flush(committed, &mut decided).await;
         }
         let at = Moment::new(self.clock.micros(), self.calendar);
         for mut one in decided.into_iter().chain(refused) {
@@ -101,8 +111,8 @@ impl Lane {
     /// Commits operations, and tries again after failures that can pass. If one row may be the cause, the halves are
     /// committed one by one, until only the operations on that row fail. Operations on held wallets stay undecided.
     ///
-    /// Returns the connection of a commit that is not on disk yet.
-    async fn commit(&self, operations: &mut [Queued], mut locking: Locking) -> Option<PoolConnection> {
+    /// Returns a commit that is not on disk yet.
+    async fn commit(&self, operations: &mut [Queued], mut locking: Locking) -> Option<Committed> {
         let one_less = |left: u32| left.checked_sub(1);
         let looks_up = self.look_ups.fetch_update(Ordering::Relaxed, Ordering::Relaxed, one_less).is_ok();
         let mut ids = if looks_up { RequestIds::LookUp } else { RequestIds::TakeForNew };
@@ -155,34 +165,38 @@ impl Lane {
         }
     }
 
-    /// Waits until what was committed on this connection is on disk (L4), if anyone is told of it. Operations that repeat an answer
-    /// wrote nothing, but may have read what is not on disk either. If this fails, the commit may be lost.
-    async fn flush(&self, mut conn: PoolConnection, operations: &mut [Queued]) {
-        if !operations.iter().any(Queued::has_succeeded) {
+    /// Waits until a commit is on disk, if anyone is told of it (L4). Operations that repeat an answer wrote nothing, but may have
+    /// read what is not on disk either. If this fails, the commit may be lost.
+    async fn flush(&self, mut committed: Committed, operations: &mut [Queued]) {
+        if !operations.iter().any(Queued::tells_of_a_commit) {
             return;
         }
         let started = Instant::now();
-        match self.db.bounded_on(&mut conn, storage::flush).await {
-            Ok(()) => self.metrics.flushed(started.elapsed()),
+        match self.db.bounded_on(&mut committed.conn, storage::flush).await {
+            Ok(()) => {
+                self.metrics.flushed(started.elapsed());
+                self.prices.remember(&committed.price_ids);
+            }
             Err(error) => {
                 tracing::warn!(%error, operations = operations.len(), "a batch may not be on disk");
                 let error = LedgerError::Storage(error);
-                for one in operations.iter_mut().filter(|one| one.has_succeeded()) {
+                for one in operations.iter_mut().filter(|one| one.tells_of_a_commit()) {
                     one.fail(error.clone());
                 }
             }
         }
     }
 
-    /// One transaction: lock, apply, write, commit. Then `verify` on this server knows the new balances. Returns its connection.
+    /// One transaction: lock, apply, write, commit. Then `verify` on this server knows the new balances.
     async fn try_commit(
         &self,
         operations: &mut [Queued],
         locking: Locking,
         ids: RequestIds,
-    ) -> Result<PoolConnection, StorageError> {
+    ) -> Result<Committed, StorageError> {
         let mut conn = self.db.acquire_reserved().await?;
-        self.db
+        let price_ids = self
+            .db
             .bounded_on(&mut conn, async |conn| {
                 let started = Instant::now();
                 let mut tx = storage::begin_asynchronous(conn).await?;
@@ -215,7 +229,6 @@ impl Lane {
                 begin_graces(&mut tx, &changes, self.clock.micros()).await?;
                 let written_at = Instant::now();
                 storage::commit(tx).await?;
-                self.prices.remember(&changes.price_ids);
                 self.recent_balances.record(&changes);
                 changes.begun_graces.iter().for_each(|(owner, ..)| self.key_cache.forget(*owner));
                 let sum = |amount: fn(&NewCharge) -> Quota| {
@@ -229,10 +242,10 @@ impl Lane {
                     write: written_at - locked_at,
                     commit: written_at.elapsed(),
                 });
-                Ok(())
+                Ok(changes.price_ids)
             })
             .await?;
-        Ok(conn)
+        Ok(Committed { conn, price_ids })
     }
 }
 

@@ -28,8 +28,10 @@ use crate::telemetry::{
 /// Settings of the ledger.
 #[derive(Debug, Clone)]
 pub struct LedgerRules {
-    /// The number of lanes, and so of batches under way at once.
+    /// The number of batches that may be under way at once.
     pub lanes: usize,
+    /// The number of batches that may wait for the disk beside these. If it is 0, each lane waits itself.
+    pub flushes: usize,
     /// How many operations may wait, beside those for held wallets.
     pub queue: usize,
     /// The days that `usage_daily` counts, and the periods of limits.
@@ -81,8 +83,7 @@ impl Lanes {
         };
         let lanes = rules.lanes.max(1);
         let queue = Arc::new(Queue::new(rules.queue, lanes));
-        // A task waits for the disk beside each one whose batch is under way.
-        for _ in 0..2 * lanes {
+        for _ in 0..lanes.saturating_add(rules.flushes) {
             tokio::spawn(lane.clone().run(Arc::clone(&queue)));
         }
         let counted = Arc::clone(&queue);

@@ -82,9 +82,9 @@ impl Queued {
         self.operation.has_failed()
     }
 
-    /// Returns true if it was decided and its caller will hear of a success.
-    pub(super) fn has_succeeded(&self) -> bool {
-        self.is_decided() && !self.has_failed()
+    /// Returns true if its answer says that something was committed, by this operation or by an earlier one.
+    pub(super) fn tells_of_a_commit(&self) -> bool {
+        self.operation.tells_of_a_commit()
     }
 
     /// Lets it fail, whatever it was applied to before.
@@ -125,6 +125,7 @@ trait Undecided: Send + Sync {
     fn apply(&mut self, batch: &mut Batch<'_>);
     fn idempotency_key(&self) -> Option<&IdempotencyKey>;
     fn has_failed(&self) -> bool;
+    fn tells_of_a_commit(&self) -> bool;
     fn fail(&mut self, error: LedgerError);
     fn is_decided(&self) -> bool;
     fn is_abandoned(&self) -> bool;
@@ -156,6 +157,14 @@ impl<O: Operation> Undecided for Waiting<O> {
 
     fn has_failed(&self) -> bool {
         matches!(self.outcome, Some(Err(_)))
+    }
+
+    fn tells_of_a_commit(&self) -> bool {
+        match &self.outcome {
+            Some(Ok(_) | Err(LedgerError::RequestIdReused)) => true,
+            Some(Err(LedgerError::Refused(refusal))) => refusal.reason == RefusalReason::ReservationEnded,
+            _ => false,
+        }
     }
 
     fn fail(&mut self, error: LedgerError) {

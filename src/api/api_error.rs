@@ -1,6 +1,6 @@
 //! A failure of the API, and the failures that do not come from a service.
 //!
-//! An [`ApiError`] travels as an extension of the response; [`super::middleware::errors::render_errors`] writes its
+//! An [`ApiError`] travels as an extension of the response; `middleware/errors.rs` writes its
 //! body, so that the failures of every layer have the same shape.
 
 use std::fmt::Display;

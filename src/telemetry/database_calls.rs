@@ -37,8 +37,8 @@ impl DatabaseCalls {
     }
 
     /// Counts what `work` does, which goes on with `self` if it is done in another task.
-    pub async fn of<T>(self, work: impl Future<Output = T>) -> T {
-        CALLS.scope(self, work).await
+    pub fn of<T>(self, work: impl Future<Output = T>) -> impl Future<Output = T> {
+        CALLS.scope(self, work)
     }
 
     #[must_use]

@@ -16,14 +16,16 @@ const MAX_AGE: Duration = Duration::from_hours(1);
 /// answers do not allow credentials.
 const PATHS: [&str; 5] = ["/v1", "/dashboard/billing", "/api/log/token", "/api/usage/token", "/api/status"];
 
-/// Adds the CORS headers to the answers for these paths, and answers their preflights.
-pub(super) async fn allow_any_origin(request: Request, next: impl AsyncFnOnce(Request) -> Response) -> Response {
+/// Whether any origin may send this request.
+pub(super) fn may_come_from_any_origin(request: &Request) -> bool {
     let is_preflight = request.headers().contains_key(header::ACCESS_CONTROL_REQUEST_METHOD);
     // The layer answers every OPTIONS, but one that is no preflight is an unknown method.
     let is_other_options = request.method() == Method::OPTIONS && !is_preflight;
-    if is_other_options || !is_open(request.uri().path()) {
-        return next(request).await;
-    }
+    !is_other_options && is_open(request.uri().path())
+}
+
+/// Adds the CORS headers to the answer, and answers a preflight.
+pub(super) async fn allow_any_origin(request: Request, next: impl AsyncFnOnce(Request) -> Response) -> Response {
     let layer = CorsLayer::new()
         .allow_origin(Any)
         .allow_methods([Method::GET])

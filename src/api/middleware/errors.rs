@@ -15,52 +15,63 @@ use crate::api::state::AppState;
 /// The code of a failure as a header, for proxies that do not read bodies.
 const X_ERROR_CODE: HeaderName = HeaderName::from_static("x-error-code");
 
-/// Writes the body of every failure, from the [`ApiError`] that travels as an extension of the answer.
-pub async fn render_errors(app: &AppState, request: Request, next: impl AsyncFnOnce(Request) -> Response) -> Response {
-    let path = request.uri().path().to_owned();
-    let is_for_sdk = OpenAiRefusal::is_asked_for(&path, request.headers());
-    let answer = next(request).await;
-    if !answer.status().is_client_error() && !answer.status().is_server_error() {
-        return answer;
+/// What the body of a failure depends on, besides the [`ApiError`] that travels as an extension of the answer.
+pub(super) struct FailureFormat {
+    path: String,
+    is_for_sdk: bool,
+}
+
+impl FailureFormat {
+    pub(super) fn of(request: &Request) -> Self {
+        let path = request.uri().path().to_owned();
+        let is_for_sdk = OpenAiRefusal::is_asked_for(&path, request.headers());
+        Self { path, is_for_sdk }
     }
-    let of_handler = answer.extensions().get::<ApiError>().cloned();
-    // Of a proxy that asks at a mistyped address, 200 would let every request in.
-    let may_be_200 = of_handler.is_some() && !is_of_gateways(&path);
-    let refusal = of_handler.unwrap_or_else(|| of_framework(answer.status()));
-    if refusal.code == ErrorCode::DatabaseUnavailable {
-        app.db.suspect();
+
+    /// Writes the body of a failure. Other answers stay as they are.
+    pub(super) fn render(&self, app: &AppState, answer: Response) -> Response {
+        if !answer.status().is_client_error() && !answer.status().is_server_error() {
+            return answer;
+        }
+        let of_handler = answer.extensions().get::<ApiError>().cloned();
+        // Of a proxy that asks at a mistyped address, 200 would let every request in.
+        let may_be_200 = of_handler.is_some() && !is_of_gateways(&self.path);
+        let refusal = of_handler.unwrap_or_else(|| of_framework(answer.status()));
+        if refusal.code == ErrorCode::DatabaseUnavailable {
+            app.db.suspect();
+        }
+        if self.is_for_sdk {
+            let mut answer = OpenAiRefusal::of(&refusal).into_response();
+            answer.extensions_mut().insert(refusal);
+            return answer;
+        }
+        let (mut parts, _) = answer.into_parts();
+        parts.status = refusal.status;
+        let is_openai = OpenAiFailure::is_used_at(&self.path);
+        if app.errors_as_200 && may_be_200 && is_business(refusal.status) && !is_openai {
+            parts.status = StatusCode::OK;
+        }
+        parts.headers.remove(header::CONTENT_LENGTH);
+        parts.headers.remove(header::CONTENT_TYPE);
+        if let Some(seconds) = refusal.retry_after {
+            parts.headers.insert(header::RETRY_AFTER, HeaderValue::from(seconds));
+        }
+        if let Some(About::Version(version)) = refusal.about {
+            parts.headers.insert(header::ETAG, etag(version));
+        }
+        parts.headers.insert(X_ERROR_CODE, HeaderValue::from_static(refusal.code.as_str()));
+        if refusal.status == StatusCode::UNAUTHORIZED {
+            parts.headers.insert(header::WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"));
+        }
+        let rendered = if is_openai {
+            OpenAiFailure::of(&refusal).into_response()
+        } else {
+            Failure::on(&self.path, &refusal).into_response()
+        };
+        parts.headers.extend(rendered.headers().clone());
+        parts.extensions.insert(refusal);
+        Response::from_parts(parts, rendered.into_body())
     }
-    if is_for_sdk {
-        let mut answer = OpenAiRefusal::of(&refusal).into_response();
-        answer.extensions_mut().insert(refusal);
-        return answer;
-    }
-    let (mut parts, _) = answer.into_parts();
-    parts.status = refusal.status;
-    let is_openai = OpenAiFailure::is_used_at(&path);
-    if app.errors_as_200 && may_be_200 && is_business(refusal.status) && !is_openai {
-        parts.status = StatusCode::OK;
-    }
-    parts.headers.remove(header::CONTENT_LENGTH);
-    parts.headers.remove(header::CONTENT_TYPE);
-    if let Some(seconds) = refusal.retry_after {
-        parts.headers.insert(header::RETRY_AFTER, HeaderValue::from(seconds));
-    }
-    if let Some(About::Version(version)) = refusal.about {
-        parts.headers.insert(header::ETAG, etag(version));
-    }
-    parts.headers.insert(X_ERROR_CODE, HeaderValue::from_static(refusal.code.as_str()));
-    if refusal.status == StatusCode::UNAUTHORIZED {
-        parts.headers.insert(header::WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"));
-    }
-    let rendered = if is_openai {
-        OpenAiFailure::of(&refusal).into_response()
-    } else {
-        Failure::on(&path, &refusal).into_response()
-    };
-    parts.headers.extend(rendered.headers().clone());
-    parts.extensions.insert(refusal);
-    Response::from_parts(parts, rendered.into_body())
 }
 
 /// The answer to a panic: 500, as for every defect.

@@ -6,6 +6,8 @@ use axum::extract::{Request, State};
 use axum::middleware::Next;
 use axum::response::Response;
 
+use self::errors::FailureFormat;
+use self::observe::Observation;
 use super::state::AppState;
 
 pub mod compression;
@@ -16,14 +18,20 @@ pub mod observe;
 pub mod request_id;
 mod timeout;
 
-/// What every request passes, from the outside in. One layer: each of them would clone everything inside it for each request.
+/// What every request passes, from the outside in. One layer: each of them would clone everything inside it for each request. What
+/// comes before and after the answer is no future of its own: each of these would copy the ones inside it.
 pub async fn every_request(State(app): State<Arc<AppState>>, request: Request, next: Next) -> Response {
-    let app = &*app;
-    observe::observe(app, request, async |request| {
-        let answer = cors::allow_any_origin(request, async |request| {
-            errors::render_errors(app, request, async |request| timeout::limit_time(app, next.run(request)).await).await
-        });
-        headers::add_headers(answer.await)
-    })
-    .await
+    let (observation, request) = Observation::begin(&app, request);
+    let failure = FailureFormat::of(&request);
+    let may_come_from_any_origin = cors::may_come_from_any_origin(&request);
+    let answer = async |request| {
+        let answer = observation.watch(timeout::limit_time(&app, next.run(request))).await;
+        failure.render(&app, answer)
+    };
+    let answer = if may_come_from_any_origin {
+        Box::pin(cors::allow_any_origin(request, answer)).await
+    } else {
+        answer(request).await
+    };
+    observation.end(&app, headers::add_headers(answer))
 }

@@ -1,10 +1,12 @@
 //! The request log and the HTTP metrics: one line and one count per answer.
 
+use std::net::IpAddr;
 use std::sync::{Arc, OnceLock};
 use std::time::Instant;
 
 use axum::extract::{MatchedPath, Request};
 use axum::response::Response;
+use http::Method;
 use http::request::Parts;
 use tracing::field::Empty;
 use tracing::{Instrument, Span};
@@ -15,6 +17,7 @@ use crate::api::extract::ClientIp;
 use crate::api::state::AppState;
 use crate::domain::id::UserId;
 use crate::telemetry::database_calls::DatabaseCalls;
+use crate::telemetry::requests::InFlight;
 
 /// The route of requests that match none.
 const NO_ROUTE: &str = "-";
@@ -52,66 +55,85 @@ pub fn note_route(request: Request) -> Request {
     request
 }
 
-/// Gives the request its id, and writes one line of the log and one count for its answer.
-pub(super) async fn observe(app: &AppState, request: Request, next: impl AsyncFnOnce(Request) -> Response) -> Response {
-    let started = Instant::now();
-    let _in_flight = app.http_metrics.start();
-    let (mut parts, body) = request.into_parts();
-    let id = RequestId::of(&parts, &app.rng);
-    parts.extensions.insert(id.clone());
-    let ip = ClientIp::of(&parts, app).0;
-    let method = parts.method.clone();
-    // The level decides only whether it exists: a filter that leaves out the lines of requests keeps it.
-    let span = tracing::error_span!(
-        "request", %method, route = Empty, request_id = id.0, user_id = Empty, status = Empty, error = Empty,
-        db_calls = Empty, db_us = Empty, otel.name = Empty, otel.kind = Empty, otel.status_code = Empty
-    );
-    let (user, route) = (Arc::new(OnceLock::new()), Arc::new(OnceLock::new()));
-    parts.extensions.insert(Observed { user: Arc::clone(&user), route: Arc::clone(&route), span: span.clone() });
+/// A request that is being answered.
+pub(super) struct Observation {
+    started: Instant,
+    _in_flight: InFlight,
+    id: RequestId,
+    ip: Option<IpAddr>,
+    method: Method,
+    seen: Observed,
+    calls: DatabaseCalls,
+}
 
-    let calls = DatabaseCalls::default();
-    let answer = next(Request::from_parts(parts, body)).instrument(span.clone());
-    let mut answer = calls.clone().of(answer).await;
+impl Observation {
+    /// Gives the request its id and its span.
+    pub(super) fn begin(app: &AppState, request: Request) -> (Self, Request) {
+        let (started, in_flight) = (Instant::now(), app.http_metrics.start());
+        let (mut parts, body) = request.into_parts();
+        let id = RequestId::of(&parts, &app.rng);
+        parts.extensions.insert(id.clone());
+        let ip = ClientIp::of(&parts, app).0;
+        let method = parts.method.clone();
+        // The level decides only whether it exists: a filter that leaves out the lines of requests keeps it.
+        let span = tracing::error_span!(
+            "request", %method, route = Empty, request_id = id.0, user_id = Empty, status = Empty, error = Empty,
+            db_calls = Empty, db_us = Empty, otel.name = Empty, otel.kind = Empty, otel.status_code = Empty
+        );
+        let seen = Observed { user: Arc::default(), route: Arc::default(), span };
+        parts.extensions.insert(seen.clone());
+        let calls = DatabaseCalls::default();
+        (Self { started, _in_flight: in_flight, id, ip, method, seen, calls }, Request::from_parts(parts, body))
+    }
 
-    id.write(&mut answer);
-    let route = route.get().map_or(NO_ROUTE, |path: &MatchedPath| path.as_str());
-    let status = answer.status().as_u16();
-    let refusal = answer.extensions().get::<ApiError>();
-    let error = refusal.map(|refusal| refusal.code.as_str());
-    let partial = answer.extensions().get::<PartialFailure>().map(|failure| &failure.0);
-    let cause = refusal.and_then(|refusal| refusal.cause.as_ref()).or(partial).map(|cause| &**cause);
-    let user_id = user.get().map(|user: &UserId| user.get());
-    if cfg!(feature = "otlp") {
-        // The log has these on the line of the request.
-        span.record("otel.name", format!("{method} {route}")).record("otel.kind", "server");
-        span.record("status", status)
-            .record("error", error)
-            .record("db_calls", calls.count())
-            .record("db_us", calls.micros());
-        if answer.status().is_server_error() {
-            span.record("otel.status_code", "error");
+    /// Answers it in its span, and counts what that asks of the database.
+    pub(super) fn watch<T>(&self, answer: impl Future<Output = T>) -> impl Future<Output = T> {
+        self.calls.clone().of(answer.instrument(self.seen.span.clone()))
+    }
+
+    /// Writes its line of the log, and counts it.
+    pub(super) fn end(self, app: &AppState, mut answer: Response) -> Response {
+        let Self { started, _in_flight, id, ip, method, seen: Observed { user, route, span }, calls } = self;
+        id.write(&mut answer);
+        let route = route.get().map_or(NO_ROUTE, |path: &MatchedPath| path.as_str());
+        let status = answer.status().as_u16();
+        let refusal = answer.extensions().get::<ApiError>();
+        let error = refusal.map(|refusal| refusal.code.as_str());
+        let partial = answer.extensions().get::<PartialFailure>().map(|failure| &failure.0);
+        let cause = refusal.and_then(|refusal| refusal.cause.as_ref()).or(partial).map(|cause| &**cause);
+        let user_id = user.get().map(|user: &UserId| user.get());
+        if cfg!(feature = "otlp") {
+            // The log has these on the line of the request.
+            span.record("otel.name", format!("{method} {route}")).record("otel.kind", "server");
+            span.record("status", status)
+                .record("error", error)
+                .record("db_calls", calls.count())
+                .record("db_us", calls.micros());
+            if answer.status().is_server_error() {
+                span.record("otel.status_code", "error");
+            }
         }
+        let took = started.elapsed();
+        app.http_metrics.answer(&method, route, status, took);
+        if let Some(error) = error.filter(|_| status == 401) {
+            app.http_metrics.auth_failure(error);
+        }
+        // The level of an event is a constant.
+        macro_rules! write_line {
+            ($level:ident) => {
+                tracing::$level!(
+                    target: "keymeter::request",
+                    %method, route, status, us = u64::try_from(took.as_micros()).unwrap_or(u64::MAX), db_calls = calls.count(),
+                    db_us = calls.micros(), request_id = id.0,
+                    ip = ip.map(tracing::field::display), user_id, error, cause
+                )
+            };
+        }
+        match cause {
+            Some(_) if status == 500 => write_line!(error),
+            Some(_) => write_line!(warn),
+            None => write_line!(info),
+        }
+        answer
     }
-    let took = started.elapsed();
-    app.http_metrics.answer(&method, route, status, took);
-    if let Some(error) = error.filter(|_| status == 401) {
-        app.http_metrics.auth_failure(error);
-    }
-    // The level of an event is a constant.
-    macro_rules! write_line {
-        ($level:ident) => {
-            tracing::$level!(
-                target: "keymeter::request",
-                %method, route, status, us = u64::try_from(took.as_micros()).unwrap_or(u64::MAX), db_calls = calls.count(),
-                db_us = calls.micros(), request_id = id.0,
-                ip = ip.map(tracing::field::display), user_id, error, cause
-            )
-        };
-    }
-    match cause {
-        Some(_) if status == 500 => write_line!(error),
-        Some(_) => write_line!(warn),
-        None => write_line!(info),
-    }
-    answer
 }

@@ -40,7 +40,7 @@ impl ApiKey {
         key.push_str(&random);
         key.push_str(cell.as_str());
         let sum = checksum(&key);
-        key.push_str(&sum);
+        key.extend(sum.map(char::from));
         Self(key)
     }
 
@@ -54,9 +54,9 @@ impl ApiKey {
         if bare.len() != KEY_CHARS || !bare.bytes().all(|byte| byte.is_ascii_alphanumeric()) {
             return Err(KeyMalformed);
         }
-        let key = Zeroizing::new(format!("{PREFIX}{bare}"));
+        let key = Zeroizing::new([PREFIX, bare].concat());
         let (body, sum) = key.split_at(PREFIX.len() + RANDOM_CHARS + CELL_CHARS);
-        if checksum(body) != sum {
+        if checksum(body) != sum.as_bytes() {
             return Err(KeyMalformed);
         }
         Ok(Self(key))
@@ -182,14 +182,14 @@ pub(super) fn random_base62(rng: &mut (impl CryptoRng + ?Sized), chars: usize) -
 }
 
 /// Six base-62 digits of the CRC-32 of `text`, most significant first.
-fn checksum(text: &str) -> String {
+fn checksum(text: &str) -> [u8; CHECKSUM_CHARS] {
     let mut rest = crc32fast::hash(text.as_bytes());
     let mut digits = [b'0'; CHECKSUM_CHARS];
     for digit in digits.iter_mut().rev() {
         *digit = BASE62[usize::try_from(rest % 62).unwrap_or(0)];
         rest /= 62;
     }
-    digits.into_iter().map(char::from).collect()
+    digits
 }
 
 #[cfg(test)]
@@ -208,7 +208,7 @@ mod tests {
         // zlib.crc32(b"sk-" + b"0" * 42), computed with Python.
         let body = format!("sk-{}", "0".repeat(42));
         assert_eq!(crc32fast::hash(body.as_bytes()), 2_423_012_704);
-        assert_eq!(checksum(&body), "2dyiI4");
+        assert_eq!(&checksum(&body), b"2dyiI4");
         assert!(ApiKey::parse(&format!("{body}2dyiI4")).is_ok());
     }
 

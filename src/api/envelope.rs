@@ -10,6 +10,9 @@ use super::error_code::ErrorCode;
 use super::limits::ExceededBody;
 use crate::service::tokens::BulkPlace;
 
+/// Room for most answers that are not lists.
+const USUAL_BYTES: usize = 256;
+
 /// `{success, message, data}`: the answer of most calls.
 #[derive(Debug, Serialize, ToSchema)]
 pub struct Envelope<T> {
@@ -244,6 +247,7 @@ impl<R: IntoResponse> IntoResponse for NoStore<R> {
 
 #[expect(clippy::expect_used, reason = "no type here has map keys other than strings, the only cause of an error")]
 fn json(body: &impl Serialize) -> Response {
-    let body = serde_json::to_vec(body).expect("serialisable");
-    ([(header::CONTENT_TYPE, HeaderValue::from_static("application/json"))], body).into_response()
+    let mut text = Vec::with_capacity(USUAL_BYTES);
+    serde_json::to_writer(&mut text, body).expect("serialisable");
+    ([(header::CONTENT_TYPE, HeaderValue::from_static("application/json"))], text).into_response()
 }

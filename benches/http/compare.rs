@@ -71,7 +71,11 @@ pub fn run(client: &Runtime, options: &Options) {
 fn quarters(old: &[f64], new: &[f64]) -> [f64; 3] {
     let mut ratios: Vec<f64> = new.iter().zip(old).map(|(new, old)| new / old).collect();
     ratios.sort_by(f64::total_cmp);
-    [1, 2, 3].map(|n| ratios[(ratios.len() - 1) * n / 4])
+    // The mean of the two between which a quarter is; the lower one alone would be below the median of few pairs.
+    [1, 2, 3].map(|n| {
+        let (at, last) = ((ratios.len() - 1) * n, ratios.len() - 1);
+        f64::midpoint(ratios[at / 4], ratios[at.div_ceil(4).min(last)])
+    })
 }
 
 fn cases(installation: &Installation) -> Vec<Case<'_>> {

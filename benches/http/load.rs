@@ -98,6 +98,11 @@ impl Measured {
         (of(|cost| cost.0), of(|cost| cost.1))
     }
 
+    /// The 99th percentile in milliseconds: the median of the rounds, and the highest.
+    pub fn p99(&self) -> (f64, f64) {
+        (median(&self.p99s), self.p99s.iter().copied().fold(0.0, f64::max))
+    }
+
     /// Milliseconds.
     pub fn percentile(&mut self, percent: usize) -> f64 {
         percentile(&mut self.micros, percent)

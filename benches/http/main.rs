@@ -259,29 +259,45 @@ fn ledger(client: &Runtime, installation: &Installation, options: &Options) {
 /// How long charges take at a rate that does not wait for answers, as shares of the rate of a closed loop; and at one of these
 /// rates while PostgreSQL does what it does from time to time.
 fn tail(client: &Runtime, installation: &Installation, options: &Options) {
+    const ROWS: [(u32, &str, &[&str]); 8] = [
+        (10, "", &[]),
+        (30, "", &[]),
+        (50, "", &[]),
+        (70, "", &[]),
+        (80, "", &[]),
+        (90, "", &[]),
+        (70, ", checkpoints", CHECKPOINTS),
+        (70, ", autovacuum", AUTOVACUUM),
+    ];
     let cases = ledger_cases(installation);
     let mut table =
-        "| call | offered | offered/s | rate/s | p50 ms | p99 ms |\n|---|---:|---:|---:|---:|---:|\n".to_owned();
+        "| call | offered | offered/s | rate/s | p50 ms | p99 ms | highest |\n|---|---:|---:|---:|---:|---:|---:|\n"
+            .to_owned();
     let names = ["charge, spread", "reserve and settle, spread"];
+    let time = Duration::from_secs_f64(options.seconds * 2.0);
     for case in cases.iter().filter(|case| names.contains(&case.name.as_str())) {
-        let time = Duration::from_secs_f64(options.seconds * 4.0);
         let mut most = Measured::default();
-        load::measure(client, case, 256, time, None, &mut most);
-        let mut measure = |percent: u32, meanwhile: &str| {
-            let (offered, mut results) = (most.rate() * f64::from(percent) / 100.0, Measured::default());
-            load::measure(client, case, 256, time, Some(offered), &mut results);
-            let (name, rate) = (&case.name, results.rate());
-            let (p50, p99) = (results.percentile(50), results.percentile(99));
-            writeln!(table, "| {name} | {percent} %{meanwhile} | {offered:.0} | {rate:.0} | {p50:.2} | {p99:.2} |")
-                .unwrap();
-        };
-        for percent in [10, 30, 50, 70, 80, 90] {
-            measure(percent, "");
+        for _ in 0..options.rounds {
+            load::measure(client, case, 256, time, None, &mut most);
         }
-        for (meanwhile, statements) in [(", checkpoints", CHECKPOINTS), (", autovacuum", AUTOVACUUM)] {
-            let disturbance = installation.disturb(statements);
-            measure(70, meanwhile);
-            disturbance.stop();
+        let offered = |percent: u32| most.rate() * f64::from(percent) / 100.0;
+        let mut measured = ROWS.map(|_| Measured::default());
+        for round in 0..options.rounds {
+            println!("{}, open loop, round {} of {}", case.name, round + 1, options.rounds);
+            for ((percent, _, disturbance), results) in ROWS.iter().zip(&mut measured) {
+                let disturbance = (!disturbance.is_empty()).then(|| installation.disturb(disturbance));
+                load::measure(client, case, 256, time, Some(offered(*percent)), results);
+                disturbance.into_iter().for_each(installation::Disturbance::stop);
+            }
+        }
+        for ((percent, meanwhile, _), mut results) in ROWS.into_iter().zip(measured) {
+            let (name, offered, rate) = (&case.name, offered(percent), results.rate());
+            let (p50, (p99, highest)) = (results.percentile(50), results.p99());
+            writeln!(
+                table,
+                "| {name} | {percent} %{meanwhile} | {offered:.0} | {rate:.0} | {p50:.2} | {p99:.2} | {highest:.2} |"
+            )
+            .unwrap();
         }
     }
     report::write("tail", 256, &table, options);

@@ -72,10 +72,8 @@ fn quarters(old: &[f64], new: &[f64]) -> [f64; 3] {
     let mut ratios: Vec<f64> = new.iter().zip(old).map(|(new, old)| new / old).collect();
     ratios.sort_by(f64::total_cmp);
     // The mean of the two between which a quarter is; the lower one alone would be below the median of few pairs.
-    [1, 2, 3].map(|n| {
-        let (at, last) = ((ratios.len() - 1) * n, ratios.len() - 1);
-        f64::midpoint(ratios[at / 4], ratios[at.div_ceil(4).min(last)])
-    })
+    let last = ratios.len() - 1;
+    [1, 2, 3].map(|n| f64::midpoint(ratios[last * n / 4], ratios[(last * n).div_ceil(4)]))
 }
 
 fn cases(installation: &Installation) -> Vec<Case<'_>> {

@@ -123,7 +123,8 @@ pub fn ratio(of: &Measured, to: &Measured) -> f64 {
 fn median(values: &[f64]) -> f64 {
     let mut values = values.to_vec();
     values.sort_by(f64::total_cmp);
-    values.get(values.len() / 2).copied().unwrap_or(0.0)
+    let Some(last) = values.len().checked_sub(1) else { return 0.0 };
+    f64::midpoint(values[last / 2], values[last.div_ceil(2)])
 }
 
 /// Runs all cases in each round; every second round in reverse order.

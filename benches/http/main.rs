@@ -284,10 +284,16 @@ fn tail(client: &Runtime, installation: &Installation, options: &Options) {
         let mut measured = ROWS.map(|_| Measured::default());
         for round in 0..options.rounds {
             println!("{}, open loop, round {} of {}", case.name, round + 1, options.rounds);
-            for ((percent, _, disturbance), results) in ROWS.iter().zip(&mut measured) {
-                let disturbance = (!disturbance.is_empty()).then(|| installation.disturb(disturbance));
-                load::measure(client, case, 256, time, Some(offered(*percent)), results);
-                disturbance.into_iter().for_each(installation::Disturbance::stop);
+            let mut turn: Vec<_> = ROWS.into_iter().zip(&mut measured).collect();
+            if round % 2 == 1 {
+                turn.reverse();
+            }
+            for ((percent, _, statements), results) in turn {
+                let disturbance = (!statements.is_empty()).then(|| installation.disturb(statements));
+                load::measure(client, case, 256, time, Some(offered(percent)), results);
+                if let Some(disturbance) = disturbance {
+                    disturbance.stop();
+                }
             }
         }
         for ((percent, meanwhile, _), mut results) in ROWS.into_iter().zip(measured) {

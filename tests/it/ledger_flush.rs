@@ -48,6 +48,23 @@ async fn wait_for_standby(pool: &PgPool, name: &str) {
         sqlx::query_scalar::<_, String>("show synchronous_standby_names").fetch_one(pool).await.unwrap() == name
     })
     .await;
+    while !name.is_empty() && !waits(pool).await {}
+}
+
+/// Whether a commit waits for the standby. The process of PostgreSQL that decides it may learn of the setting later than others.
+async fn waits(pool: &PgPool) -> bool {
+    let other = pool.clone();
+    let commit = "select pg_logical_emit_message(true, 'test', '')";
+    let commit = tokio::spawn(async move { sqlx::query(commit).execute(&other).await.map(drop) });
+    while !commit.is_finished() {
+        let end = "select count(pg_cancel_backend(pid)) from pg_stat_activity \
+                   where wait_event = 'SyncRep' and query like '%(true, ''test''%'";
+        if sqlx::query_scalar::<_, i64>(end).fetch_one(pool).await.unwrap() > 0 {
+            commit.await.unwrap().unwrap();
+            return true;
+        }
+    }
+    false
 }
 
 /// Waits until so many batches wait for the standby. Returns the processes of PostgreSQL.
@@ -55,7 +72,7 @@ async fn waiting(pool: &PgPool, count: usize) -> Vec<i32> {
     let mut found = Vec::new();
     eventually("so many batches wait for the standby", async || {
         let waiting = "select pid from pg_stat_activity \
-                       where wait_event = 'SyncRep' and query like '%pg_logical_emit_message%'";
+                       where wait_event = 'SyncRep' and query like '%(true, ''keymeter''%'";
         found = sqlx::query_scalar(waiting).fetch_all(pool).await.unwrap();
         found.len() == count
     })

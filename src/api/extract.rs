@@ -99,7 +99,7 @@ pub fn parse<T: DeserializeOwned>(body: &[u8]) -> Result<T, ApiError> {
     if body.trim_ascii_start().starts_with('[') {
         return Err(ApiError::new(ErrorCode::InvalidJson, "the body must be a JSON object"));
     }
-    // Knowing the path of an error takes as long as parsing, and most bodies have none.
+    // Following the path of a possible error takes as long as parsing, and most bodies are right.
     if let Ok(value) = serde_json::from_str(body) {
         return Ok(value);
     }

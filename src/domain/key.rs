@@ -73,7 +73,7 @@ impl ApiKey {
         if !is_valid || !FOREIGN_KEY_CHARS.contains(&bare.len()) {
             return Err(KeyMalformed);
         }
-        Ok(Self(Zeroizing::new(format!("{PREFIX}{bare}"))))
+        Ok(Self(Zeroizing::new([PREFIX, bare].concat())))
     }
 
     /// A decrypted key from the vault; its checksum is not checked again.

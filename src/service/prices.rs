@@ -183,7 +183,7 @@ impl Prices {
         Ok(())
     }
 
-    /// The ids of prices, as of the transaction of `conn`. [`remember`](Self::remember) them when it is committed.
+    /// The ids of prices, as of the transaction of `conn`. [`remember`](Self::remember) them when it is on disk.
     pub(super) async fn ids(
         &self,
         conn: &mut Conn,
@@ -222,7 +222,7 @@ impl Prices {
         self.ids.lock().unwrap_or_else(PoisonError::into_inner).clear();
     }
 
-    /// Remembers ids that are committed.
+    /// Remembers ids that are on disk.
     pub(super) fn remember(&self, ids: &BTreeMap<GroupPrice, PriceId>) {
         if ids.is_empty() {
             return;

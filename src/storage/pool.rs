@@ -218,7 +218,7 @@ impl Db {
         self.within_time(conn, self.ledger_timeout, work).await
     }
 
-    /// The same for one statement, on a connection that is not reserved.
+    /// The same on a connection that is not reserved, within the time of one statement.
     ///
     /// # Errors
     /// As [`Db::bounded`].

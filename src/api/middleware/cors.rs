@@ -16,7 +16,7 @@ const MAX_AGE: Duration = Duration::from_hours(1);
 /// answers do not allow credentials.
 const PATHS: [&str; 5] = ["/v1", "/dashboard/billing", "/api/log/token", "/api/usage/token", "/api/status"];
 
-/// Whether any origin may send this request.
+/// Whether the answer gets CORS headers.
 pub(super) fn may_come_from_any_origin(request: &Request) -> bool {
     let is_preflight = request.headers().contains_key(header::ACCESS_CONTROL_REQUEST_METHOD);
     // The layer answers every OPTIONS, but one that is no preflight is an unknown method.

@@ -22,13 +22,14 @@ mod timeout;
 /// comes before and after the answer is no future of its own: each of these would copy the ones inside it.
 pub async fn every_request(State(app): State<Arc<AppState>>, request: Request, next: Next) -> Response {
     let (observation, request) = Observation::begin(&app, request);
-    let failure = FailureFormat::of(&request);
+    let failure_format = FailureFormat::of(&request);
     let may_come_from_any_origin = cors::may_come_from_any_origin(&request);
     let answer = async |request| {
         let answer = observation.watch(timeout::limit_time(&app, next.run(request))).await;
-        failure.render(&app, answer)
+        failure_format.render(&app, answer)
     };
     let answer = if may_come_from_any_origin {
+        // Rare and large, so not inside the future of every request.
         Box::pin(cors::allow_any_origin(request, answer)).await
     } else {
         answer(request).await

@@ -1,6 +1,8 @@
 //! When operations are answered: after what the answer tells of is on disk and on synchronous standbys (L4). Their wallets are
 //! free before. A standby that is not there lets PostgreSQL wait for as long as the test likes.
 
+use std::collections::BTreeSet;
+
 use serde_json::{Value, json};
 use sqlx::{AssertSqlSafe, PgPool};
 use tempfile::NamedTempFile;
@@ -9,7 +11,7 @@ use tokio::task::JoinHandle;
 use crate::harness::gateway::{DATABASE_UNAVAILABLE, ENDED, REUSED, asks, refused};
 use crate::harness::ledger_invariants::assert_ledger_invariants;
 use crate::harness::wait::eventually;
-use crate::harness::{Answer, Cluster, PLENTY, Servers, TestApp};
+use crate::harness::{Answer, Client, Cluster, PLENTY, Servers, TestApp};
 
 /// Services, and the PostgreSQL that they use.
 struct World {
@@ -29,6 +31,8 @@ impl World {
         for server in 0..servers.running.len() {
             servers.gateway(server).post("/api/gateway/charge", json!({ "key": key, "quota": 1 })).await.ok();
         }
+        // A job that waited for the standby would keep its locks.
+        eventually("the jobs have run once", async || have_run_once(&servers).await).await;
         Self { pool: servers.pool().await, servers, key, _cluster: cluster }
     }
 
@@ -37,6 +41,20 @@ impl World {
         let (gateway, path) = (self.servers.gateway(server), format!("/api/gateway/{call}"));
         tokio::spawn(async move { gateway.post(&path, body).await })
     }
+}
+
+/// Whether one of the servers has run each job.
+async fn have_run_once(servers: &Servers) -> bool {
+    let (mut all, mut run) = (BTreeSet::new(), BTreeSet::new());
+    for server in &servers.running {
+        let metrics = Client::stranger(server).get("/metrics").await.text;
+        let jobs = metrics.lines().filter_map(|line| line.strip_prefix("keymeter_job_last_success_timestamp_seconds"));
+        for (job, at) in jobs.filter_map(|sample| sample.split_once(' ')) {
+            all.insert(job.to_owned());
+            run.extend((at != "0").then(|| job.to_owned()));
+        }
+    }
+    !all.is_empty() && all == run
 }
 
 /// From now on, what waits for the disk waits for this standby too; for none if the name is empty.

@@ -40,7 +40,7 @@ pub fn run(client: &Runtime, options: &Options) {
             }
         }
         let [old, new] = &mut measured;
-        let (rates, tails) = (quarters(&old.rates, &new.rates), quarters(&old.p99s, &new.p99s));
+        let (rates, tails) = (quarters_of_ratios(&old.rates, &new.rates), quarters_of_ratios(&old.p99s, &new.p99s));
         let [p50s, p99s] = [50, 99].map(|percent| (old.percentile(percent), new.percentile(percent)));
         let ((old_service, old_database), (service, database)) = (old.cost(), new.cost());
         println!(
@@ -68,12 +68,8 @@ pub fn run(client: &Runtime, options: &Options) {
 }
 
 /// The quarters of the ratios of each pair.
-fn quarters(old: &[f64], new: &[f64]) -> [f64; 3] {
-    let mut ratios: Vec<f64> = new.iter().zip(old).map(|(new, old)| new / old).collect();
-    ratios.sort_by(f64::total_cmp);
-    // The mean of the two between which a quarter is; the lower one alone would be below the median of few pairs.
-    let last = ratios.len() - 1;
-    [1, 2, 3].map(|n| f64::midpoint(ratios[last * n / 4], ratios[(last * n).div_ceil(4)]))
+fn quarters_of_ratios(old: &[f64], new: &[f64]) -> [f64; 3] {
+    load::quarters(&new.iter().zip(old).map(|(new, old)| new / old).collect::<Vec<_>>())
 }
 
 fn cases(installation: &Installation) -> Vec<Case<'_>> {

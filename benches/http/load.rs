@@ -121,10 +121,16 @@ pub fn ratio(of: &Measured, to: &Measured) -> f64 {
 }
 
 fn median(values: &[f64]) -> f64 {
+    quarters(values)[1]
+}
+
+/// The three values at the quarters, each the mean of the two between which it is: the lower one alone would be below the
+/// median of few. 0 if there are none.
+pub fn quarters(values: &[f64]) -> [f64; 3] {
     let mut values = values.to_vec();
     values.sort_by(f64::total_cmp);
-    let Some(last) = values.len().checked_sub(1) else { return 0.0 };
-    f64::midpoint(values[last / 2], values[last.div_ceil(2)])
+    let Some(last) = values.len().checked_sub(1) else { return [0.0; 3] };
+    [1, 2, 3].map(|n| f64::midpoint(values[last * n / 4], values[(last * n).div_ceil(4)]))
 }
 
 /// Runs all cases in each round; every second round in reverse order.

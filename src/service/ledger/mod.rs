@@ -3,8 +3,8 @@
 //! Every operation that changes balances waits in one queue (`queue.rs`). A lane takes all that wait, opens one transaction,
 //! locks the wallets and then the tokens, lets [`Balances`](crate::domain::ledger::Balances) decide in the order of
 //! arrival, writes everything and commits, which lets go of the locks. Then it waits for the disk, one fsync for all, and
-//! answers the callers. A batch that fails before it is committed answers 503 to all of it, and nothing of it is kept (L4). The queue is bounded: what does not fit is
-//! refused (L8).
+//! answers the callers. A batch that fails before it is committed answers 503 to all of it, and nothing of it is kept (L4).
+//! The queue is bounded: what does not fit is refused (L8).
 //!
 //! One bad row harms only itself. Operations on a wallet that another transaction holds for too long are left out, tried
 //! again in batches of their own, and refused after eight seconds. A batch that fails because of what may be one row is

@@ -1,8 +1,9 @@
 //! The queue of the ledger: operations that wait, and which of them the next batch takes.
 //!
 //! A batch takes all that wait, up to a limit. It leaves out owners who have operations in another batch: the two would wait
-//! for each other's locks. At most as many batches as there are lanes are under way. A second batch begins beside a running one only if many operations wait or one waits for long. So
-//! at a low load there is one batch at a time, with less work for each operation, and at a high load several.
+//! for each other's locks. A second batch begins beside a running one only if many operations wait or one waits for long, and
+//! no more run than there are lanes. So at a low load there is one batch at a time, with less work for each operation, and at
+//! a high load several.
 //!
 //! Operations whose wallet another transaction holds for too long come back. They, and what comes of their owners
 //! meanwhile, are tried again in batches of their own. As long as there are any, no batch waits for a lock: who holds one

@@ -79,11 +79,15 @@ pub async fn begin_asynchronous(conn: &mut Conn) -> Result<sqlx::Transaction<'_,
 /// Waits until everything that this connection committed or has seen is on disk, and on synchronous standbys. On this connection
 /// alone: a crash of PostgreSQL that loses some of it ends the connection as well, so this fails.
 ///
-/// It commits a message in PostgreSQL's log, which all of that precedes.
+/// It commits a message in PostgreSQL's log, which all of that precedes. A standby writes none, and shows only what is on the disk of
+/// its primary.
 pub async fn flush(conn: &mut Conn) -> Result<(), StorageError> {
-    sqlx::query!(r#"select pg_logical_emit_message(true, 'keymeter', ''::text) is not null as "is_logged!""#)
-        .fetch_one(conn)
-        .await?;
+    sqlx::query!(
+        r#"select case when pg_is_in_recovery() then false
+             else pg_logical_emit_message(true, 'keymeter', ''::text) is not null end as "is_logged!""#
+    )
+    .fetch_one(conn)
+    .await?;
     Ok(())
 }
 

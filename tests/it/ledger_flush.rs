@@ -8,7 +8,7 @@ use sqlx::{AssertSqlSafe, PgPool};
 use tempfile::NamedTempFile;
 use tokio::task::JoinHandle;
 
-use crate::harness::gateway::{DATABASE_UNAVAILABLE, ENDED, REUSED, asks, refused};
+use crate::harness::gateway::{DATABASE_UNAVAILABLE, ENDED, REUSED, app_with_wallet, asks, refused};
 use crate::harness::ledger_invariants::assert_ledger_invariants;
 use crate::harness::wait::eventually;
 use crate::harness::{Answer, Client, Cluster, PLENTY, Servers, TestApp};
@@ -174,5 +174,24 @@ async fn l10_a_price_that_may_not_be_on_disk_is_looked_up_again() {
     sqlx::raw_sql(sql).execute(&pool).await.unwrap();
     assert_eq!(asks(&gateway, "charge", &charge).await.ok()["charged"], 15);
     assert_ledger_invariants(&pool).await;
+    pool.close().await;
+}
+
+/// A standby shows only what is on the disk of its primary, and can write no message.
+#[tokio::test]
+async fn l4_a_retry_after_the_token_was_deleted_gets_its_answer_from_a_standby_too() {
+    let cluster = Cluster::start();
+    let pool = PgPool::connect(&cluster.url()).await.unwrap();
+    keymeter::storage::MIGRATOR.run(&pool).await.unwrap();
+    let (app, ana, gateway) = app_with_wallet(pool.clone(), 1_000).await;
+    let (id, key) = ana.creates_with_key(json!({ "name": "one", "remain_quota": 100 })).await;
+    let charge = json!({ "key": key, "quota": 40, "request_id": "a" });
+    let charged = asks(&gateway, "charge", &charge).await.ok();
+    ana.delete(&format!("/api/token/{id}")).await.ok();
+    assert_eq!(asks(&gateway, "charge", &charge).await.ok(), charged);
+    cluster.stop();
+    cluster.resume_as_standby();
+    assert_eq!(asks(&gateway, "charge", &charge).await.ok(), charged);
+    drop(app);
     pool.close().await;
 }

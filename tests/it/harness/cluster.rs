@@ -44,6 +44,12 @@ impl Cluster {
         self.run("pg_ctl", &["start", "-w", "-o", &options]);
     }
 
+    /// Starts it as a standby, which takes no writes.
+    pub fn resume_as_standby(&self) {
+        std::fs::write(self.home.path().join("data/standby.signal"), "").unwrap();
+        self.resume();
+    }
+
     /// Sets its clock ahead of the real one, also while it runs: `+40d`.
     pub fn set_clock(&self, ahead: &str) {
         // Renamed, so that no process reads half a file.

@@ -79,8 +79,8 @@ pub async fn begin_asynchronous(conn: &mut Conn) -> Result<sqlx::Transaction<'_,
 /// Waits until everything that this connection committed or has seen is on disk, and on synchronous standbys. On this connection
 /// alone: a crash of PostgreSQL that loses some of it ends the connection as well, so this fails.
 ///
-/// It commits a message in PostgreSQL's log, which all of that precedes. A standby writes none, and shows only what is on the disk of
-/// its primary.
+/// It commits a message in PostgreSQL's log, which all of that precedes. A standby can write none and is not waited for: what
+/// it shows is as durable as its replication is.
 pub async fn flush(conn: &mut Conn) -> Result<(), StorageError> {
     sqlx::query!(
         r#"select case when pg_is_in_recovery() then false

@@ -177,7 +177,7 @@ async fn l10_a_price_that_may_not_be_on_disk_is_looked_up_again() {
     pool.close().await;
 }
 
-/// A standby shows only what is on the disk of its primary, and can write no message.
+/// A standby can write no message, and answered this before there was one.
 #[tokio::test]
 async fn l4_a_retry_after_the_token_was_deleted_gets_its_answer_from_a_standby_too() {
     let cluster = Cluster::start();

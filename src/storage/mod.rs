@@ -43,6 +43,8 @@ pub mod usage_reports;
 pub mod usage_rollup;
 pub mod users;
 
+use std::sync::Arc;
+
 use sqlx::{Connection, Postgres};
 
 pub use self::errors::{Constraint, StorageError};
@@ -81,13 +83,16 @@ pub async fn begin_asynchronous(conn: &mut Conn) -> Result<sqlx::Transaction<'_,
 ///
 /// It commits a message in PostgreSQL's log, which all of that precedes. A standby can write none and is not waited for: what
 /// it shows is as durable as its replication is.
+///
+/// If this fails, for whatever reason, any of that may be on disk or not; so the error is always [`StorageError::Unavailable`].
 pub async fn flush(conn: &mut Conn) -> Result<(), StorageError> {
     sqlx::query!(
         r#"select case when pg_is_in_recovery() then false
              else pg_logical_emit_message(true, 'keymeter', ''::text) is not null end as "is_logged!""#
     )
     .fetch_one(conn)
-    .await?;
+    .await
+    .map_err(|error| StorageError::Unavailable(Arc::new(error)))?;
     Ok(())
 }
 

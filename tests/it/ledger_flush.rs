@@ -66,7 +66,9 @@ async fn wait_for_standby(pool: &PgPool, name: &str) {
         sqlx::query_scalar::<_, String>("show synchronous_standby_names").fetch_one(pool).await.unwrap() == name
     })
     .await;
-    while !name.is_empty() && !waits(pool).await {}
+    if !name.is_empty() {
+        eventually("a commit waits for the standby", async || waits(pool).await).await;
+    }
 }
 
 /// Whether a commit waits for the standby. The process of PostgreSQL that decides it may learn of the setting later than others.
@@ -175,6 +177,31 @@ async fn l10_a_price_that_may_not_be_on_disk_is_looked_up_again() {
     assert_eq!(asks(&gateway, "charge", &charge).await.ok()["charged"], 15);
     assert_ledger_invariants(&pool).await;
     pool.close().await;
+}
+
+/// The token was restored on another server, which charged it, and this one does not know yet.
+#[tokio::test]
+async fn l4_a_retry_that_finds_only_the_record_waits_for_the_disk_too() {
+    let world = World::start(2, &[]).await;
+    let delete = "update tokens set deleted_time = 1";
+    sqlx::query(delete).execute(&world.pool).await.unwrap();
+    eventually("this server does not know the key", async || {
+        world.calls(0, "verify", json!({ "key": world.key })).await.unwrap().ok()["valid"] == false
+    })
+    .await;
+    wait_for_standby(&world.pool, "nobody").await;
+    let restore = "begin; set local synchronous_commit = off; update tokens set deleted_time = null; commit";
+    sqlx::raw_sql(restore).execute(&world.pool).await.unwrap();
+    let charge = json!({ "key": world.key, "quota": 40, "request_id": "a" });
+    let charged = world.calls(1, "charge", charge.clone());
+    waiting(&world.pool, 1).await;
+    let retried = world.calls(0, "charge", charge);
+    waiting(&world.pool, 2).await;
+    assert!(!charged.is_finished() && !retried.is_finished());
+    wait_for_standby(&world.pool, "").await;
+    for answer in [charged, retried] {
+        assert_eq!(answer.await.unwrap().ok()["remain_quota"], 958);
+    }
 }
 
 /// A standby can write no message, and answered this before there was one.

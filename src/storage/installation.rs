@@ -16,6 +16,10 @@ pub(super) struct Inspection {
     /// Of the master keys that open it.
     pub key_checks: Vec<Vec<u8>>,
     pub encoding: String,
+    /// The role that connects, quoted if need be.
+    pub role: String,
+    /// The function of [`super::flush`], if the role may not call it.
+    pub forbidden_flush: Option<String>,
     /// A table of another program, if there are some and none of ours.
     pub foreign_table: Option<String>,
 }
@@ -26,12 +30,21 @@ pub(super) async fn inspect(conn: &mut Conn) -> Result<Inspection, StorageError>
         r#"select to_regclass('_sqlx_migrations') is not null as "migrated!",
            to_regclass('installation') is not null as "installed!",
            to_regclass('wrapped_secrets') is not null as "has_secrets!",
-           current_setting('server_encoding') as "encoding!""#
+           current_setting('server_encoding') as "encoding!", quote_ident(current_user) as "role!",
+           (select oid::regprocedure::text from pg_proc where proname = 'pg_logical_emit_message'
+            and pronamespace = 'pg_catalog'::regnamespace and proargtypes[2] = 'text'::regtype
+            and not has_function_privilege(oid, 'execute')) as forbidden_flush"#
     )
     .fetch_one(&mut *conn)
     .await?;
     let foreign_table = find_foreign_table(conn).await?;
-    let mut found = Inspection { encoding: tables.encoding, foreign_table, ..Inspection::default() };
+    let mut found = Inspection {
+        encoding: tables.encoding,
+        role: tables.role,
+        forbidden_flush: tables.forbidden_flush,
+        foreign_table,
+        ..Inspection::default()
+    };
     if found.foreign_table.is_some() {
         return Ok(found);
     }

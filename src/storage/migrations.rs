@@ -34,6 +34,12 @@ pub enum OpenError {
          `create database keymeter encoding 'UTF8' template template0` and use that one"
     )]
     Encoding(String),
+    /// Charges could not wait for the disk.
+    #[error(
+        "the role {role} may not call pg_logical_emit_message, with which Keymeter waits for the disk; allow it with \
+         `grant execute on function {function} to {role}`"
+    )]
+    FlushForbidden { role: String, function: String },
     #[error(
         "this database was migrated by a newer keymeter (it has migration {0}, which this binary does not know); \
          start that newer version"
@@ -80,6 +86,9 @@ pub async fn inspect(options: &DbOptions) -> Result<Schema, OpenError> {
     }
     if let Some(table) = found.foreign_table {
         return Err(foreign_database(options, table));
+    }
+    if let Some(function) = found.forbidden_flush {
+        return Err(OpenError::FlushForbidden { role: found.role, function });
     }
     let known = |version: &i64| MIGRATOR.iter().any(|migration| migration.version == *version);
     if let Some(newer) = found.applied.iter().find(|version| !known(version)) {

@@ -269,6 +269,38 @@ async fn a_database_with_another_encoding_than_utf8_is_refused() {
     assert_eq!(stderr.lines().count(), 1);
 }
 
+/// Superusers may call everything, so another role runs this server.
+#[tokio::test]
+async fn l4_a_server_that_may_not_wait_for_the_disk_acknowledges_nothing_and_does_not_start() {
+    let cluster = Cluster::start();
+    let superuser = PgPool::connect(&cluster.url()).await.unwrap();
+    sqlx::raw_sql("create role keymeter login; grant create on schema public to keymeter")
+        .execute(&superuser)
+        .await
+        .unwrap();
+    let database = cluster.url().replace("postgres@", "keymeter@");
+    let servers = servers(&database, 1).await;
+    let key = servers.owner("ana", PLENTY).await.unlimited_key().await;
+    charge(&servers.gateway(0), &key).await.ok();
+    // It has another argument since PostgreSQL 17.
+    let find = "select oid::regprocedure::text from pg_proc where proname = 'pg_logical_emit_message' \
+                and proargtypes[2] = 'text'::regtype";
+    let function: String = sqlx::query_scalar(find).fetch_one(&superuser).await.unwrap();
+    let revoke = format!("revoke execute on function {function} from public");
+    sqlx::query(AssertSqlSafe(revoke)).execute(&superuser).await.unwrap();
+    charge(&servers.gateway(0), &key).await.refuses(503, "database_unavailable");
+    let dir = tempfile::tempdir().unwrap();
+    let refused = run(dir.path(), &[("DATABASE_URL", &database)], &["serve"]);
+    assert_eq!(refused.status.code(), Some(1));
+    assert_eq!(
+        String::from_utf8(refused.stderr).unwrap(),
+        format!(
+            "keymeter: the role keymeter may not call pg_logical_emit_message, with which Keymeter waits for the disk; \
+             allow it with `grant execute on function {function} to keymeter`\n"
+        )
+    );
+}
+
 /// One connection with the settings of the service.
 fn service_options(database: &str) -> DbOptions {
     DbOptions {

@@ -135,7 +135,7 @@ impl App {
         );
         let calendar = config.usage.calendar();
         let own_tokens = Arc::new(Loader::start(OwnTokens(db.clone())));
-        let PoolSizes { lanes, flushes } = PoolSizes::of(config);
+        let PoolSizes { lanes, flushes, .. } = PoolSizes::of(config);
         let ledger_rules = LedgerRules {
             lanes,
             flushes,

@@ -36,14 +36,15 @@ impl Database {
     /// See [`StartError`].
     pub async fn start(config: &Config, purpose: Use) -> Result<Self, StartError> {
         let settings = &config.database;
+        let (connections, reserved) = match purpose {
+            Use::Serve => (settings.connections.max(1), PoolSizes::of(config).reserved),
+            // Those of a command come on top of the server's.
+            Use::Command => (settings.connections.clamp(1, COMMAND_CONNECTIONS), 0),
+        };
         let options = |connect| DbOptions {
             connect,
-            connections: match purpose {
-                Use::Serve => settings.connections.max(1),
-                // Those of a command come on top of the server's.
-                Use::Command => settings.connections.clamp(1, COMMAND_CONNECTIONS),
-            },
-            reserved: PoolSizes::of(config).reserved(),
+            connections,
+            reserved,
             plan_cache_mode: match settings.plan_cache_mode {
                 PlanCacheMode::ForceGenericPlan => "force_generic_plan",
                 PlanCacheMode::Auto => "auto",

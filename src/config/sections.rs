@@ -178,7 +178,7 @@ pub struct Usage {
 #[derive(Debug, Clone, Copy, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Ledger {
-    pub lanes: usize,
+    pub lanes: u32,
     pub queue: usize,
 }
 

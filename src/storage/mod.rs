@@ -49,7 +49,7 @@ use sqlx::{Connection, Postgres};
 
 pub use self::errors::{Constraint, StorageError};
 pub use self::migrations::{MIGRATOR, OpenError, Schema, inspect, migrate};
-pub use self::pool::{Db, DbOptions, Health, MIN_SHARED_CONNECTIONS};
+pub use self::pool::{Db, DbOptions, Health};
 use crate::domain::time::Micros;
 
 /// A connection, in a transaction or not.

@@ -42,9 +42,6 @@ const SESSION_OPTIONS: [(&str, &str); 12] = [
     ("jit", "off"),
 ];
 
-/// Connections are reserved for gateways only if at least this many are left for other requests.
-pub const MIN_SHARED_CONNECTIONS: u32 = 4;
-
 /// How long connections are checked before use after a request failed in the database.
 const SUSPICION: Duration = Duration::from_secs(5);
 
@@ -61,8 +58,7 @@ pub struct DbOptions {
     pub connect: PgConnectOptions,
     /// At most.
     pub connections: u32,
-    /// Those of them that are reserved for requests of gateways: charging, reading keys and credentials. None if fewer
-    /// than [`MIN_SHARED_CONNECTIONS`] would be left for other requests.
+    /// Those of them that are reserved for requests of gateways: charging, reading keys and credentials. If it is 0, they share all.
     pub reserved: u32,
     /// PostgreSQL's `plan_cache_mode`.
     pub plan_cache_mode: &'static str,
@@ -137,11 +133,9 @@ impl Db {
     #[must_use]
     pub fn open(options: &DbOptions) -> Self {
         let suspicion = Arc::new(Suspicion::new());
-        let shared = options.connections.saturating_sub(options.reserved);
-        let reserved = if shared >= MIN_SHARED_CONNECTIONS { options.reserved } else { 0 };
-        let pool = open_pool(options, options.connections.saturating_sub(reserved), &suspicion);
-        let (reserved, pools) = if reserved > 0 {
-            let reserved = open_pool(options, reserved, &suspicion);
+        let pool = open_pool(options, options.connections.saturating_sub(options.reserved), &suspicion);
+        let (reserved, pools) = if options.reserved > 0 {
+            let reserved = open_pool(options, options.reserved, &suspicion);
             (reserved.clone(), vec![pool.clone(), reserved])
         } else {
             (pool.clone(), vec![pool.clone()])

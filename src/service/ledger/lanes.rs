@@ -28,10 +28,10 @@ use crate::telemetry::{
 /// Settings of the ledger.
 #[derive(Debug, Clone)]
 pub struct LedgerRules {
-    /// The number of batches that may be under way at once.
-    pub lanes: usize,
+    /// The number of batches that may be under way at once, at least 1.
+    pub lanes: u32,
     /// The number of batches that may wait for the disk beside these. If it is 0, each lane waits itself.
-    pub flushes: usize,
+    pub flushes: u32,
     /// How many operations may wait, beside those for held wallets.
     pub queue: usize,
     /// The days that `usage_daily` counts, and the periods of limits.
@@ -81,9 +81,8 @@ impl Lanes {
             metrics: metrics.clone(),
             look_ups: Arc::default(),
         };
-        let lanes = rules.lanes.max(1);
-        let queue = Arc::new(Queue::new(rules.queue, lanes));
-        for _ in 0..lanes.saturating_add(rules.flushes) {
+        let queue = Arc::new(Queue::new(rules.queue, rules.lanes));
+        for _ in 0..rules.lanes.saturating_add(rules.flushes) {
             tokio::spawn(lane.clone().run(Arc::clone(&queue)));
         }
         let counted = Arc::clone(&queue);

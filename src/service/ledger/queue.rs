@@ -44,7 +44,7 @@ pub(super) struct Queue {
     /// How many operations may wait, beside those that came back.
     limit: usize,
     /// How many batches may be under way at once.
-    lanes: usize,
+    lanes: u32,
 }
 
 #[derive(Debug, Default)]
@@ -62,7 +62,7 @@ struct State {
     /// How many operations wait of all other owners.
     ready: usize,
     /// Batches under way.
-    running: usize,
+    running: u32,
     is_closed: bool,
 }
 
@@ -77,7 +77,7 @@ pub(super) struct Taken {
 }
 
 impl Queue {
-    pub(super) fn new(limit: usize, lanes: usize) -> Self {
+    pub(super) fn new(limit: usize, lanes: u32) -> Self {
         Self { state: Mutex::default(), changed: Notify::new(), limit: limit.max(1), lanes }
     }
 
@@ -150,7 +150,7 @@ impl State {
     }
 
     /// When the next batch may begin, as far as that is known.
-    fn due(&self, lanes: usize) -> Option<Instant> {
+    fn due(&self, lanes: u32) -> Option<Instant> {
         if self.running == lanes {
             return None;
         }
@@ -260,7 +260,7 @@ mod tests {
     use crate::service::ledger::operation::Operation;
     use crate::service::ledger::rows::Rows;
 
-    const LANES: usize = 3;
+    const LANES: u32 = 3;
 
     /// An operation of an owner that no batch decides.
     struct Of(i64);
@@ -336,7 +336,7 @@ mod tests {
         let queue = queue_of([]);
         let batches: Vec<_> = (1..=LANES)
             .map(|owner| {
-                push(&queue, std::iter::repeat_n(i64::try_from(owner).unwrap(), MANY));
+                push(&queue, std::iter::repeat_n(i64::from(owner), MANY));
                 taken(&queue).unwrap()
             })
             .collect();
@@ -363,7 +363,7 @@ mod tests {
 
     #[tokio::test]
     async fn what_a_full_batch_leaves_wakes_other_lanes() {
-        let owners = i64::try_from(LANES * BATCH).unwrap();
+        let owners = i64::from(LANES) * i64::try_from(BATCH).unwrap();
         let queue = Arc::new(Queue::new(10_000, LANES));
         let lanes: Vec<_> = (0..LANES)
             .map(|_| {

@@ -63,6 +63,23 @@ test('a part of the home that fails leaves the others, and is loaded again alone
   await hidden(gateways.getByRole('alert'));
 });
 
+test('reports behind those of other tabs are asked for again', async ({ visit, root }) => {
+  const busy = /^429 GET \/api\/admin\/usage/;
+  const page = await visit({ as: await administrator(root), expected: [busy] });
+  const body = { success: false, message: 'too many of your reports are waiting', error: 'reports_busy' };
+  const refused = new Set<string>();
+  await page.route('**/api/admin/usage?*', (route) => {
+    const url = route.request().url();
+    if (refused.has(url)) return route.continue();
+    refused.add(url);
+    return route.fulfill({ status: 429, headers: { 'retry-after': '1' }, json: body });
+  });
+  await page.goto('/admin');
+  await visible(page.getByRole('region', { name: 'Top users in 30 days' }).getByRole('link').first());
+  expect(refused.size).toBeGreaterThan(0);
+  await hidden(page.getByRole('alert'));
+});
+
 test('a server that is not ready says why, without a banner', async ({ visit, root }) => {
   const page = await visit({ as: await administrator(root), expected: [/^503 GET \/readyz/] });
   const body = { success: false, message: 'the database accepts no writes', error: 'database_read_only' };

@@ -36,6 +36,14 @@ describe('call', () => {
     expect(failure).toMatchObject({ status: 429, code: 'rate_limited', retryAfter: 7 });
   });
 
+  it.each([
+    ['reports_busy', true],
+    ['rate_limited', false],
+  ])('takes a refusal with 429 %s for transient: %s', async (error, isTransient) => {
+    const failure = await failureOf(Response.json({ success: false, message: '', error }, { status: 429 }));
+    expect(failure).toMatchObject({ code: error, isTransient });
+  });
+
   it('knows which of many is the reason, and its name', async () => {
     const body = { success: false, message: 'the token is expired', error: 'token_expired', id: 7 };
     const failure = await failureOf(Response.json(body, { status: 409 }));

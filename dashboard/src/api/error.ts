@@ -36,9 +36,14 @@ export class ApiError extends Error {
     return this.status >= 502 && this.status <= 504;
   }
 
-  /** The same request may succeed later. */
+  /** Other reports of this account are waiting, such as those of its other tabs. */
+  get isBehindOtherReports(): boolean {
+    return hasCode(this, 'reports_busy');
+  }
+
+  /** The same request may succeed soon. */
   get isTransient(): boolean {
-    return this.isUnreachable || this.isUnavailable;
+    return this.isUnreachable || this.isUnavailable || this.isBehindOtherReports;
   }
 }
 

@@ -6,8 +6,9 @@
 //! `error` and the `cause` of a failure that is not the caller's. Every other line that is written for a request has its
 //! span `request`. No line contains a key, a cookie, a password or a body.
 
-use std::io::{BufWriter, IsTerminal, stderr};
+use std::io::{self, BufWriter, IsTerminal, Stderr, Write, stderr};
 use std::sync::OnceLock;
+use std::time::Duration;
 
 use prometheus_client::collector::Collector;
 use prometheus_client::encoding::{DescriptorEncoder, EncodeMetric};
@@ -25,6 +26,12 @@ use super::traces::Traces;
 
 /// Lines that wait to be written, a few megabytes; more are dropped and counted.
 const WAITING_LINES: usize = 16_384;
+
+/// Bytes of lines that are written at once.
+const BUFFER: usize = 64 * 1_024;
+
+/// How long the thread pauses after it has written; meanwhile lines gather.
+const PAUSE: Duration = Duration::from_millis(10);
 
 /// Lines that were dropped. The process has one log.
 static DROPPED: OnceLock<ErrorCounter> = OnceLock::new();
@@ -65,7 +72,7 @@ pub fn start(
         Writing::AtOnce => (BoxMakeWriter::new(stderr), None),
         Writing::InBackground => {
             let lines = NonBlockingBuilder::default().buffered_lines_limit(WAITING_LINES).thread_name("log");
-            let (lines, guard) = lines.finish(BufWriter::new(stderr()));
+            let (lines, guard) = lines.finish(Pausing(BufWriter::with_capacity(BUFFER, stderr())));
             let _ = DROPPED.set(lines.error_counter());
             (BoxMakeWriter::new(lines), Some(guard))
         }
@@ -81,6 +88,25 @@ pub fn start(
         .with(traces.map(Traces::layer));
     log.try_init().map_err(|error| format!("the log cannot be started: {error}"))?;
     Ok(guard)
+}
+
+/// Standard error, for a thread that flushes whenever no line waits. It pauses after each flush, so requests need not wake it for
+/// each line, and lines of many requests are written together.
+struct Pausing(BufWriter<Stderr>);
+
+impl Write for Pausing {
+    fn write(&mut self, line: &[u8]) -> io::Result<usize> {
+        self.0.write(line)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        let had_lines = !self.0.buffer().is_empty();
+        self.0.flush()?;
+        if had_lines {
+            std::thread::sleep(PAUSE);
+        }
+        Ok(())
+    }
 }
 
 /// The metric of dropped lines, read when the metrics are read.

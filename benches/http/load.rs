@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
@@ -138,7 +138,8 @@ pub fn run(client: &Runtime, cases: &[Case<'_>], connections: usize, options: &O
     let mut measured: BTreeMap<String, Measured> = BTreeMap::new();
     let cases: Vec<&Case<'_>> = cases.iter().filter(|case| case.name.contains(&options.only)).collect();
     for case in &cases {
-        client.block_on(run_load(case, connections, Duration::from_millis(300), None));
+        let open = client.block_on(connect(case, connections));
+        client.block_on(run_load(case, open, Duration::from_millis(300), None));
     }
     for round in 0..options.rounds {
         println!("{connections} connections, round {} of {}", round + 1, options.rounds);
@@ -168,8 +169,9 @@ pub fn measure(
         let servers: f64 = case.servers.iter().map(|server| server.cpu_micros()).sum();
         (servers, case.servers[0].postgres_cpu_micros())
     };
+    let open = client.block_on(connect(case, connections));
     let (started, before) = (Instant::now(), cpu());
-    let mut micros = client.block_on(run_load(case, connections, time, offered));
+    let mut micros = client.block_on(run_load(case, open, time, offered));
     let (elapsed, after, done) = (started.elapsed(), cpu(), micros.len() as f64);
     results.rates.push(done / elapsed.as_secs_f64());
     results.costs.push(((after.0 - before.0) / done, (after.1 - before.1) / done));
@@ -180,18 +182,26 @@ pub fn measure(
     }
 }
 
-/// Runs the work on a number of connections for a time. Returns the microseconds of each measurement.
+/// Opens connections to the servers in turn.
+pub async fn connect(case: &Case<'_>, connections: usize) -> Vec<Connection> {
+    let mut open = Vec::with_capacity(connections);
+    for n in 0..connections {
+        open.push(Connection::open(case.servers[n % case.servers.len()].address).await);
+    }
+    open
+}
+
+/// Runs the work on these connections for a time. Returns the microseconds of each measurement.
 ///
 /// Without `offered` each connection sends as soon as it has its answer (a closed loop). With it, so many measurements begin
-/// each second, at random times, and each counts from when it should have begun, also if its connection was busy.
-pub async fn run_load(case: &Case<'_>, connections: usize, time: Duration, offered: Option<f64>) -> Vec<u32> {
+/// each second, at random times; each takes the next free connection, and counts from when it should have begun, also if none was
+/// free. What should have begun in this time is still sent after it.
+pub async fn run_load(case: &Case<'_>, connections: Vec<Connection>, time: Duration, offered: Option<f64>) -> Vec<u32> {
     let until = Instant::now() + time;
-    let pause = offered.map(|rate| connections as f64 / rate);
-    let spawn = |n: usize| {
-        let address = case.servers[n % case.servers.len()].address;
-        tokio::spawn(one_connection(address, case.work.clone(), n, until, pause))
-    };
-    let tasks: Vec<_> = (0..connections).map(spawn).collect();
+    let arrivals = offered.map(|rate| Arc::new(Arrivals::new(rate)));
+    let spawn =
+        |(n, connection)| tokio::spawn(one_connection(connection, case.work.clone(), n, until, arrivals.clone()));
+    let tasks: Vec<_> = connections.into_iter().enumerate().map(spawn).collect();
     let mut all = Vec::new();
     for task in tasks {
         all.extend(task.await.unwrap());
@@ -199,22 +209,43 @@ pub async fn run_load(case: &Case<'_>, connections: usize, time: Duration, offer
     all
 }
 
-/// `pause` is the mean time in seconds between two measurements of an open loop.
-async fn one_connection(address: SocketAddr, work: Work, first: usize, until: Instant, pause: Option<f64>) -> Vec<u32> {
-    let mut connection = Connection::open(address).await;
+/// When the measurements of an open loop begin.
+struct Arrivals {
+    /// The mean time in seconds between two of them.
+    pause: f64,
+    next: Mutex<Instant>,
+}
+
+impl Arrivals {
+    fn new(rate: f64) -> Self {
+        Self { pause: 1.0 / rate, next: Mutex::new(Instant::now()) }
+    }
+
+    /// The next one. Times between independent arrivals are distributed exponentially.
+    fn take(&self) -> Instant {
+        let mut next = self.next.lock().unwrap();
+        *next += Duration::from_secs_f64(-self.pause * (1.0 - rand::random::<f64>()).ln());
+        *next
+    }
+}
+
+async fn one_connection(
+    mut connection: Connection,
+    work: Work,
+    first: usize,
+    until: Instant,
+    arrivals: Option<Arc<Arrivals>>,
+) -> Vec<u32> {
     let mut micros = Vec::new();
     // A prime stride visits all requests, and each connection starts elsewhere.
     let mut at = first * 7_919;
-    let mut due = Instant::now();
     loop {
-        if let Some(pause) = pause {
-            // Times between independent arrivals are distributed exponentially.
-            due += Duration::from_secs_f64(-pause * (1.0 - rand::random::<f64>()).ln());
-            tokio::time::sleep_until(tokio::time::Instant::from_std(due.min(until))).await;
-        } else {
-            due = Instant::now();
+        let mut due = Instant::now();
+        if let Some(arrivals) = &arrivals {
+            due = arrivals.take();
+            tokio::time::sleep_until(due.min(until).into()).await;
         }
-        if Instant::now() >= until {
+        if due >= until {
             return micros;
         }
         match &work {
@@ -239,7 +270,7 @@ async fn one_connection(address: SocketAddr, work: Work, first: usize, until: In
 }
 
 /// A connection, with the bytes of the last answer.
-struct Connection {
+pub struct Connection {
     stream: TcpStream,
     buffer: Vec<u8>,
 }

@@ -382,7 +382,8 @@ fn memory(client: &Runtime, installation: &Installation, options: &Options) {
         requests([get("/api/token/", &installation.access_token)]),
     ] {
         let case = Case::new("load", &server, work);
-        client.block_on(load::run_load(&case, 256, Duration::from_secs_f64(options.seconds * 4.0), None));
+        let open = client.block_on(load::connect(&case, 256));
+        client.block_on(load::run_load(&case, open, Duration::from_secs_f64(options.seconds * 4.0), None));
     }
     let (busy, most) = (server.mebibytes("VmRSS"), server.mebibytes("VmHWM"));
     drop(server);

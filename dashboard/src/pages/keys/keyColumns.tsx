@@ -119,6 +119,7 @@ export function SelectAll({ selection, label }: { selection: Selection; label?: 
     <Checkbox
       label={label}
       aria-label={label === undefined ? words.select.page : undefined}
+      disabled={selection.nothingShown}
       checked={selection.all}
       indeterminate={selection.some && !selection.all}
       onChange={selection.toggleAll}

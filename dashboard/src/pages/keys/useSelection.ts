@@ -7,6 +7,8 @@ export interface Selection {
   tokens: Token[];
   /** How many of them the list does not show. */
   elsewhere: number;
+  /** The list shows no tokens, or none yet. */
+  nothingShown: boolean;
   /** All shown tokens are selected. */
   all: boolean;
   /** Some shown tokens are selected. */
@@ -30,6 +32,7 @@ export function useSelection(shown: Token[]): Selection {
   return {
     tokens: [...selected.values()].map((token) => current.get(token.id) ?? token),
     elsewhere: selected.size - shownSelected.length,
+    nothingShown: shown.length === 0,
     all,
     some: shownSelected.length > 0,
     has: ({ id }) => selected.has(id),

@@ -31,8 +31,7 @@ pub fn run(client: &Runtime, options: &Options) {
         let mut measured = [Measured::default(), Measured::default()];
         let time = Duration::from_secs_f64(options.seconds);
         for case in pair {
-            let open = client.block_on(load::connect(case, options.connections));
-            client.block_on(load::run_load(case, open, Duration::from_millis(500), None));
+            load::run_unmeasured(client, case, options.connections, Duration::from_millis(500));
         }
         for round in 0..options.rounds {
             let order = if round % 2 == 0 { [0, 1] } else { [1, 0] };

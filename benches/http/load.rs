@@ -138,8 +138,7 @@ pub fn run(client: &Runtime, cases: &[Case<'_>], connections: usize, options: &O
     let mut measured: BTreeMap<String, Measured> = BTreeMap::new();
     let cases: Vec<&Case<'_>> = cases.iter().filter(|case| case.name.contains(&options.only)).collect();
     for case in &cases {
-        let open = client.block_on(connect(case, connections));
-        client.block_on(run_load(case, open, Duration::from_millis(300), None));
+        run_unmeasured(client, case, connections, Duration::from_millis(300));
     }
     for round in 0..options.rounds {
         println!("{connections} connections, round {} of {}", round + 1, options.rounds);
@@ -153,6 +152,12 @@ pub fn run(client: &Runtime, cases: &[Case<'_>], connections: usize, options: &O
         }
     }
     measured
+}
+
+/// Runs a case without measuring it.
+pub fn run_unmeasured(client: &Runtime, case: &Case<'_>, connections: usize, time: Duration) {
+    let open = client.block_on(connect(case, connections));
+    client.block_on(run_load(case, open, time, None));
 }
 
 /// Measures a case once, and adds the results.
@@ -183,7 +188,7 @@ pub fn measure(
 }
 
 /// Opens connections to the servers in turn.
-pub async fn connect(case: &Case<'_>, connections: usize) -> Vec<Connection> {
+async fn connect(case: &Case<'_>, connections: usize) -> Vec<Connection> {
     let mut open = Vec::with_capacity(connections);
     for n in 0..connections {
         open.push(Connection::open(case.servers[n % case.servers.len()].address).await);
@@ -196,7 +201,7 @@ pub async fn connect(case: &Case<'_>, connections: usize) -> Vec<Connection> {
 /// Without `offered` each connection sends as soon as it has its answer (a closed loop). With it, so many measurements begin
 /// each second, at random times; each takes the next free connection, and counts from when it should have begun, also if none was
 /// free. What should have begun in this time is still sent after it.
-pub async fn run_load(case: &Case<'_>, connections: Vec<Connection>, time: Duration, offered: Option<f64>) -> Vec<u32> {
+async fn run_load(case: &Case<'_>, connections: Vec<Connection>, time: Duration, offered: Option<f64>) -> Vec<u32> {
     let until = Instant::now() + time;
     let arrivals = offered.map(|rate| Arc::new(Arrivals::new(rate)));
     let spawn =
@@ -270,7 +275,7 @@ async fn one_connection(
 }
 
 /// A connection, with the bytes of the last answer.
-pub struct Connection {
+struct Connection {
     stream: TcpStream,
     buffer: Vec<u8>,
 }

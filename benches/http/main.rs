@@ -382,8 +382,7 @@ fn memory(client: &Runtime, installation: &Installation, options: &Options) {
         requests([get("/api/token/", &installation.access_token)]),
     ] {
         let case = Case::new("load", &server, work);
-        let open = client.block_on(load::connect(&case, 256));
-        client.block_on(load::run_load(&case, open, Duration::from_secs_f64(options.seconds * 4.0), None));
+        load::run_unmeasured(client, &case, 256, Duration::from_secs_f64(options.seconds * 4.0));
     }
     let (busy, most) = (server.mebibytes("VmRSS"), server.mebibytes("VmHWM"));
     drop(server);

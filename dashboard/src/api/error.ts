@@ -36,14 +36,9 @@ export class ApiError extends Error {
     return this.status >= 502 && this.status <= 504;
   }
 
-  /** Other reports of this account are waiting, such as those of its other tabs. */
-  get isBehindOtherReports(): boolean {
-    return hasCode(this, 'reports_busy');
-  }
-
-  /** The same request may succeed soon. */
+  /** The same request may succeed soon. A report may wait behind those of the account's other tabs. */
   get isTransient(): boolean {
-    return this.isUnreachable || this.isUnavailable || this.isBehindOtherReports;
+    return this.isUnreachable || this.isUnavailable || hasCode(this, 'reports_busy');
   }
 }
 

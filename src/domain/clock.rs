@@ -63,7 +63,8 @@ pub trait Clock: Send + Sync {
         true
     }
 
-    /// How long the database has answered this server without a break; not at all if this clock does not read it.
+    /// How long the database has answered this server without a break, by a clock that nobody set; not at all if this clock does
+    /// not read it.
     fn reachable_for(&self) -> Duration {
         Duration::ZERO
     }
@@ -141,7 +142,8 @@ pub struct DatabaseClock {
     offset: AtomicI64,
     /// The uptime of the newest reading.
     read_at: AtomicI64,
-    /// The uptime of the first reading after the last break; [`UNREACHABLE`] during one.
+    /// The uptime of the first reading after the last break; [`UNREACHABLE`] during one. A clock that was set is a break too:
+    /// what it says of the past may be wrong.
     reachable_since: AtomicI64,
 }
 
@@ -189,12 +191,13 @@ impl Clock for DatabaseClock {
         let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
         let moved = (!reading.agrees_with(*kept)).then(|| reading.offset().saturating_sub(kept.offset()));
         *kept = kept.or_newer(reading);
-        self.offset.store(kept.offset(), Ordering::SeqCst);
         // While a machine was suspended, no reading failed, and yet nobody could reach it.
         let is_after_break = self.reachable_since.load(Ordering::SeqCst) == UNREACHABLE;
-        if is_after_break || !self.is_current_at(reading.answered_at) {
+        if moved.is_some() || is_after_break || !self.is_current_at(reading.answered_at) {
             self.reachable_since.store(reading.answered_at.get(), Ordering::SeqCst);
         }
+        // After the break: whoever reads the new time before how long the database was reachable sees that it was not for long.
+        self.offset.store(kept.offset(), Ordering::SeqCst);
         self.read_at.fetch_max(reading.answered_at.get(), Ordering::SeqCst);
         moved
     }
@@ -337,9 +340,19 @@ mod tests {
         clock.correct(fair(28, 2, 0));
         clock.correct(fair(29, 2, 0));
         assert_eq!(reachable(31), 2_998);
-        // A clock that was set is still a clock that answered.
-        clock.correct(fair(31, 2, 40_000_000_000));
-        assert_eq!(reachable(32), 3_998);
+    }
+
+    #[test]
+    fn a_clock_that_was_set_begins_a_new_break_in_either_direction() {
+        let clock = DatabaseClock::new(fair(10, 2, 0));
+        let reachable = |at: i64| clock.reachable_for_at(Uptime(at * Micros::PER_SECOND)).as_millis();
+        clock.correct(fair(12, 2, 0));
+        assert_eq!(reachable(13), 2_998);
+        for (at, ahead) in [(13, 720_000_000), (15, 0), (17, -720_000_000)] {
+            clock.correct(fair(at, 2, ahead));
+            clock.correct(fair(at + 1, 2, ahead));
+            assert_eq!(reachable(at + 2), 1_998, "set to {ahead}");
+        }
     }
 
     #[test]

@@ -58,8 +58,10 @@ pub async fn expire_overdue(
     loop {
         let overdue = {
             let mut conn = db.acquire().await?;
+            // First the time: a clock that is set in between counts as unreachable before it shows another time.
+            let now = clock.now();
             let charged = clock.reachable_for() >= charge_after;
-            reservations::list_overdue(&mut conn, clock.now(), charged, LIMIT).await?
+            reservations::list_overdue(&mut conn, now, charged, LIMIT).await?
         };
         let expired = overdue.into_iter().map(|reservation| ledger.expire(reservation));
         let expired = futures_util::future::join_all(expired).await;

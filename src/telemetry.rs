@@ -10,6 +10,7 @@ pub mod prices;
 pub mod refused_requests;
 pub mod requests;
 pub mod traces;
+pub mod warnings;
 
 use prometheus_client::collector::Collector;
 use prometheus_client::encoding::text::encode;

@@ -396,6 +396,9 @@ error_codes! {
     /// The database cannot be reached or did not answer in time.
     DatabaseUnavailable = "database_unavailable", [SERVICE_UNAVAILABLE],
         "Retry after `Retry-After`; repeat a charge with the same `request_id`.";
+    /// The change was made, but the wait until it is on disk and on a synchronous standby was cut short: a failover may lose it.
+    NotDurable = "not_durable", [SERVICE_UNAVAILABLE],
+        "Read the current state after `Retry-After`; repeat a charge with the same `request_id`.";
     /// The database accepts no writes.
     DatabaseReadOnly = "database_read_only", [SERVICE_UNAVAILABLE],
         "Use another server, or retry shortly.";

@@ -32,6 +32,10 @@ impl From<StorageError> for ApiError {
             | StorageError::Contended(_)
             | StorageError::Locked(_)
             | StorageError::GivenUp => Self::database_unavailable().caused_by(error),
+            StorageError::NotDurable => Self::new(
+                ErrorCode::NotDurable,
+                "this was done, but a failover may lose it; look at the current state, or repeat a charge with its `request_id`",
+            ),
             StorageError::Busy => Self::new(ErrorCode::ServerBusy, "too many requests are waiting; retry shortly"),
             StorageError::Constraint(_) | StorageError::Broken(_) => Self::internal(error),
         }

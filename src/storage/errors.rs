@@ -21,6 +21,9 @@ pub enum StorageError {
     /// Another transaction held a row for longer than `lock_timeout`.
     #[error("another transaction holds a row: {0}")]
     Locked(#[source] Arc<sqlx::Error>),
+    /// A commit that may not be on a standby: the wait for it was cancelled.
+    #[error("the wait for the disk or a standby was cancelled")]
+    NotDurable,
     /// The task that ran the batch ended before it answered.
     #[error("the batch ended without an outcome")]
     GivenUp,
@@ -142,7 +145,7 @@ impl StorageError {
             Self::Unavailable(error) => {
                 error.as_database_error().and_then(DatabaseError::code).is_some_and(|code| code == "57014")
             }
-            Self::Constraint(_) | Self::GivenUp | Self::Busy | Self::Broken(_) => false,
+            Self::Constraint(_) | Self::NotDurable | Self::GivenUp | Self::Busy | Self::Broken(_) => false,
         }
     }
 
@@ -151,7 +154,7 @@ impl StorageError {
     pub const fn may_concern_server(&self) -> bool {
         match self {
             Self::Unavailable(_) | Self::Broken(_) | Self::GivenUp => true,
-            Self::Constraint(_) | Self::Contended(_) | Self::Locked(_) | Self::Busy => false,
+            Self::Constraint(_) | Self::Contended(_) | Self::Locked(_) | Self::NotDurable | Self::Busy => false,
         }
     }
 
@@ -166,7 +169,7 @@ impl StorageError {
                 code.is_some_and(|code| code.starts_with("XX") || code.starts_with("58"))
             }
             // Held rows are left out of the batch earlier, so this is a lock on a whole table.
-            Self::Locked(_) | Self::Contended(_) | Self::GivenUp | Self::Busy => false,
+            Self::Locked(_) | Self::Contended(_) | Self::NotDurable | Self::GivenUp | Self::Busy => false,
         }
     }
 }

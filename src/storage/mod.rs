@@ -51,6 +51,7 @@ pub use self::errors::{Constraint, StorageError};
 pub use self::migrations::{MIGRATOR, OpenError, Schema, inspect, migrate};
 pub use self::pool::{Db, DbOptions, Health};
 use crate::domain::time::Micros;
+use crate::telemetry::warnings;
 
 /// A connection, in a transaction or not.
 pub type Conn = sqlx::PgConnection;
@@ -78,22 +79,35 @@ pub async fn begin_asynchronous(conn: &mut Conn) -> Result<sqlx::Transaction<'_,
     Ok(conn.begin_with("begin; set local synchronous_commit = off").await?)
 }
 
+/// The same, for a batch that waits for locked rows: for a moment, because it holds the rows that it has locked meanwhile.
+pub async fn begin_asynchronous_and_wait(conn: &mut Conn) -> Result<sqlx::Transaction<'_, Postgres>, StorageError> {
+    Ok(conn.begin_with("begin; set local synchronous_commit = off; set local lock_timeout = '100ms'").await?)
+}
+
 /// Waits until everything that this connection committed or has seen is on disk, and on synchronous standbys. On this connection
 /// alone: a crash of PostgreSQL that loses some of it ends the connection as well, so this fails.
 ///
 /// It commits a message in PostgreSQL's log, which all of that precedes. A standby can write none and is not waited for: what
 /// it shows is as durable as its replication is.
 ///
-/// If this fails, for whatever reason, any of that may be on disk or not; so the error is always [`StorageError::Unavailable`].
+/// If this fails, for whatever reason, any of that may be on disk or not; so the error is always [`StorageError::Unavailable`] or
+/// [`StorageError::NotDurable`].
 pub async fn flush(conn: &mut Conn) -> Result<(), StorageError> {
-    sqlx::query!(
+    let message = sqlx::query!(
         r#"select case when pg_is_in_recovery() then false
              else pg_logical_emit_message(true, 'keymeter', ''::text) is not null end as "is_logged!""#
     )
-    .fetch_one(conn)
-    .await
-    .map_err(|error| StorageError::Unavailable(Arc::new(error)))?;
+    .fetch_one(conn);
+    let flushed = async { message.await.map_err(|error| StorageError::Unavailable(Arc::new(error))) };
+    durable(flushed).await?;
     Ok(())
+}
+
+/// A commit, which fails if PostgreSQL stopped to wait for the disk or a standby: then it reports success, with a warning. It
+/// has no other warning for a commit.
+async fn durable<T>(commit: impl Future<Output = Result<T, StorageError>>) -> Result<T, StorageError> {
+    let (committed, is_warned) = warnings::noted(commit).await;
+    if is_warned { committed.and(Err(StorageError::NotDurable)) } else { committed }
 }
 
 /// Rolls a transaction back. One that is dropped is rolled back as well, but some time later, and keeps its locks until then.
@@ -101,7 +115,7 @@ pub async fn rollback(tx: sqlx::Transaction<'_, Postgres>) -> Result<(), Storage
     Ok(tx.rollback().await?)
 }
 
-/// Commits a transaction.
+/// Commits a transaction. If the error is [`StorageError::NotDurable`], it is committed, and may be lost in a failover.
 pub async fn commit(tx: sqlx::Transaction<'_, Postgres>) -> Result<(), StorageError> {
-    Ok(tx.commit().await?)
+    durable(async { Ok(tx.commit().await?) }).await
 }

@@ -146,15 +146,15 @@ async fn list_live(
 
 /// Inserts a session. Returns false if the digest exists already.
 async fn insert(conn: &mut Conn, digest: &Digest, data: &Data, expires_at: UnixTime) -> Result<bool, StorageError> {
-    let done = sqlx::query!(
+    let inserted = sqlx::query!(
         "insert into sessions (digest, data, expires_at) values ($1, $2, $3) \
          on conflict on constraint sessions_pkey do nothing",
         digest as &Digest,
         Json(data) as Json<&Data>,
         expires_at as UnixTime
     )
-    .execute(conn)
-    .await?;
+    .execute(conn);
+    let done = super::durable(async { Ok(inserted.await?) }).await?;
     Ok(done.rows_affected() > 0)
 }
 
@@ -171,7 +171,8 @@ async fn update(conn: &mut Conn, digest: &Digest, data: &Data, expires_at: UnixT
 }
 
 async fn delete(conn: &mut Conn, digest: &Digest) -> Result<(), StorageError> {
-    sqlx::query!("delete from sessions where digest = $1", digest as &Digest).execute(conn).await?;
+    let deleted = sqlx::query!("delete from sessions where digest = $1", digest as &Digest).execute(conn);
+    super::durable(async { Ok(deleted.await?) }).await?;
     Ok(())
 }
 

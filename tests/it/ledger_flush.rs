@@ -8,7 +8,7 @@ use sqlx::{AssertSqlSafe, PgPool};
 use tempfile::NamedTempFile;
 use tokio::task::JoinHandle;
 
-use crate::harness::gateway::{DATABASE_UNAVAILABLE, ENDED, REUSED, app_with_wallet, asks, refused};
+use crate::harness::gateway::{DATABASE_UNAVAILABLE, ENDED, NOT_DURABLE, REUSED, app_with_wallet, asks, refused};
 use crate::harness::ledger_invariants::assert_ledger_invariants;
 use crate::harness::wait::eventually;
 use crate::harness::{Answer, Client, Cluster, PLENTY, Servers, TestApp};
@@ -149,6 +149,35 @@ async fn l4_a_charge_that_may_not_be_on_disk_is_refused_and_a_retry_finds_it() {
     let unanswered = world.calls(0, "charge", charge.clone());
     end_waiting(&world.pool).await;
     refused(&unanswered.await.unwrap(), DATABASE_UNAVAILABLE);
+    wait_for_standby(&world.pool, "").await;
+    assert_eq!(world.calls(0, "charge", charge).await.unwrap().ok()["remain_quota"], 959);
+    assert_ledger_invariants(&world.pool).await;
+}
+
+/// PostgreSQL reports success then, with a warning in the language of the server.
+#[tokio::test]
+async fn l4_a_charge_or_an_edit_whose_wait_for_the_standby_is_cancelled_is_not_durable() {
+    let world = World::start(1, &[]).await;
+    let root = Client::root(&world.servers.running[0]).await;
+    sqlx::query("alter system set lc_messages = 'C'").execute(&world.pool).await.unwrap();
+    wait_for_standby(&world.pool, "nobody").await;
+    let charge = json!({ "key": world.key, "quota": 40, "request_id": "a" });
+    let cancelled = world.calls(0, "charge", charge.clone());
+    let pid = waiting(&world.pool, 1).await[0];
+    sqlx::query("select pg_cancel_backend($1)").bind(pid).execute(&world.pool).await.unwrap();
+    let answer = cancelled.await.unwrap();
+    assert!(answer.header("retry-after").is_some());
+    refused(&answer, NOT_DURABLE);
+
+    let created = tokio::spawn(async move { root.post("/api/token/", json!({ "name": "one" })).await });
+    eventually("the edit waits for the standby and is cancelled", async || {
+        let cancel = "select count(pg_cancel_backend(pid)) from pg_stat_activity where wait_event = 'SyncRep'";
+        sqlx::query_scalar::<_, i64>(cancel).fetch_one(&world.pool).await.unwrap();
+        created.is_finished()
+    })
+    .await;
+    refused(&created.await.unwrap(), NOT_DURABLE);
+
     wait_for_standby(&world.pool, "").await;
     assert_eq!(world.calls(0, "charge", charge).await.unwrap().ok()["remain_quota"], 959);
     assert_ledger_invariants(&world.pool).await;

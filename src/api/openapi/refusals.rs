@@ -14,14 +14,14 @@ use utoipa::openapi::{ContentBuilder, Object, Ref, RefOr, Response, ResponseBuil
 use crate::api::envelope::OpenAiFailure;
 use crate::api::error_code::ErrorCode::{
     self, BodyTooLarge, CrossSiteRequest, DatabaseUnavailable, Internal, InvalidBody, InvalidCredential, InvalidField,
-    InvalidGateway, InvalidId, InvalidJson, InvalidPage, InvalidQuery, NotAnAdministrator, NotSignedIn, ServerBusy,
-    Timeout, TokenApiNotEnabled, TooManyConnections, UserDisabled, UserMismatch,
+    InvalidGateway, InvalidId, InvalidJson, InvalidPage, InvalidQuery, NotAnAdministrator, NotDurable, NotSignedIn,
+    ServerBusy, Timeout, TokenApiNotEnabled, TooManyConnections, UserDisabled, UserMismatch,
 };
 use crate::api::permission::Permission;
 use crate::api::refused::CodesByStatus;
 
 const EVERYWHERE: [ErrorCode; 3] = [Internal, TooManyConnections, Timeout];
-const DATABASE: [ErrorCode; 2] = [DatabaseUnavailable, ServerBusy];
+const DATABASE: [ErrorCode; 3] = [DatabaseUnavailable, NotDurable, ServerBusy];
 const BODY: [ErrorCode; 4] = [InvalidJson, InvalidField, InvalidBody, BodyTooLarge];
 const SIGNED_IN: [ErrorCode; 4] = [NotSignedIn, InvalidCredential, UserMismatch, UserDisabled];
 

@@ -21,6 +21,11 @@ pub const NO_RESERVATION: Refusal = (404, "reservation_not_found", "reservation 
 pub const ENDED: Refusal = (409, "reservation_ended", "this reservation has already ended");
 pub const REUSED: Refusal =
     (409, "request_id_reused", "this request_id was used for another request; give each request its own id");
+pub const NOT_DURABLE: Refusal = (
+    503,
+    "not_durable",
+    "this was done, but a failover may lose it; look at the current state, or repeat a charge with its `request_id`",
+);
 pub const DATABASE_UNAVAILABLE: Refusal = (503, "database_unavailable", "database unavailable; retry shortly");
 
 /// Every gateway call.

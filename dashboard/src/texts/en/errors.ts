@@ -109,6 +109,7 @@ export const errors = {
   not_migrated: 'The server is being upgraded. Try again shortly.',
   stopping: 'The server is restarting. Try again shortly.',
   too_many_connections: 'The server is busy. Try again shortly.',
+  not_durable: 'The change was made, but may be lost if the database fails now. Look at the current state.',
   server_busy: 'The server is busy. Try again shortly.',
   ledger_busy: 'The server is busy. Try again shortly.',
   reports_busy: 'Too many reports are being made right now. Try again shortly.',

@@ -106,6 +106,7 @@ export const errors: Texts['errors'] = {
   not_migrated: '服务器正在升级，请稍后重试。',
   stopping: '服务器正在重启，请稍后重试。',
   too_many_connections: '服务器繁忙，请稍后重试。',
+  not_durable: '更改已完成，但如果数据库此时发生故障，可能会丢失。请查看当前状态。',
   server_busy: '服务器繁忙，请稍后重试。',
   ledger_busy: '服务器繁忙，请稍后重试。',
   reports_busy: '当前正在生成的报表过多，请稍后重试。',

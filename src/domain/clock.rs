@@ -243,12 +243,17 @@ impl ManualClock {
 
     /// Lets time pass.
     pub fn advance(&self, seconds: i64) {
-        self.set_ahead(seconds);
+        self.add(seconds);
         self.uptime.fetch_add(seconds.saturating_mul(Micros::PER_SECOND), Ordering::SeqCst);
     }
 
     /// Moves the time alone, as if someone had set the clock; negative: back.
     pub fn set_ahead(&self, seconds: i64) {
+        self.missed();
+        self.add(seconds);
+    }
+
+    fn add(&self, seconds: i64) {
         self.time.fetch_add(seconds.saturating_mul(Micros::PER_SECOND), Ordering::SeqCst);
     }
 }

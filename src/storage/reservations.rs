@@ -92,20 +92,22 @@ pub async fn list_settled_counts(
         .collect())
 }
 
-/// Open reservations whose time is over at `now`, oldest first, at most `limit`. Without `charged`, only those whose hold is
-/// given back then.
+/// Open reservations whose time is over at `now`, oldest first, at most `limit`, of all owners but `except`. Without `charged`,
+/// only those whose hold is given back then.
 pub async fn list_overdue(
     conn: &mut Conn,
     now: UnixTime,
     charged: bool,
+    except: &[UserId],
     limit: i64,
 ) -> Result<Vec<ReservationHandle>, StorageError> {
     let rows = sqlx::query!(
         r#"select id, user_id as "owner: UserId" from reservations
-           where state = 'open' and expires_at <= $1 and ($2 or not charge_on_expiry)
-           order by expires_at limit $3"#,
+           where state = 'open' and expires_at <= $1 and ($2 or not charge_on_expiry) and user_id <> all($3)
+           order by expires_at limit $4"#,
         now as UnixTime,
         charged,
+        except as &[UserId],
         limit
     )
     .fetch_all(conn)

@@ -251,6 +251,52 @@ async fn l7_a_hold_that_an_older_version_gave_back_on_expiry_is_settled_once_and
 }
 
 #[sqlx::test(migrator = "keymeter::storage::MIGRATOR")]
+async fn l7_a_clock_that_jumps_ahead_for_a_moment_charges_no_hold(pool: PgPool) {
+    let (app, ana, gateway) = app_with_wallet(pool, 1_000).await;
+    let (_, key) = ana.creates_with_key(json!({ "name": "one", "remain_quota": 500 })).await;
+    app.clock.advance(300);
+    let body = json!({ "key": key, "quota": 100, "ttl_seconds": 600, "on_expiry": "charge" });
+    let held = asks(&gateway, "reserve", &body).await.ok();
+    app.clock.set_ahead(720);
+    for _ in 0..15 {
+        app.clock.advance(1);
+        app.expire_overdue().await;
+    }
+    app.clock.set_ahead(-720);
+    app.expire_overdue().await;
+    assert_eq!(settles(&gateway, &held["reservation_id"], 5).await.ok()["charged"], 5);
+    assert_eq!(balances(&app, &ana, &key).await, [5, 495, 5, 995]);
+    assert_ledger_invariants(&app.pool).await;
+}
+
+/// More than one round reads at once.
+#[sqlx::test(migrator = "keymeter::storage::MIGRATOR")]
+async fn l7_the_holds_of_a_locked_wallet_keep_no_others_from_expiring(pool: PgPool) {
+    let (app, ana, gateway) = app_with_wallet(pool, 10_000).await;
+    let (_, key) = ana.creates_with_key(json!({ "name": "one", "unlimited_quota": true })).await;
+    let bob = app.enabled_user("bob").await;
+    app.fills(&bob, 1_000).await;
+    let (_, bobs) = bob.creates_with_key(json!({ "name": "one", "remain_quota": 500 })).await;
+    for _ in 0..1_001 {
+        asks(&gateway, "reserve", &json!({ "key": key, "quota": 1, "ttl_seconds": 60 })).await.ok();
+    }
+    asks(&gateway, "reserve", &json!({ "key": bobs, "quota": 100, "ttl_seconds": 61 })).await.ok();
+    app.clock.advance(61);
+    let mut holder = app.pool.begin().await.unwrap();
+    sqlx::query("select 1 from users where id = $1 for update").bind(ana.id).execute(&mut *holder).await.unwrap();
+    app.expire_overdue().await;
+    assert_eq!(balances(&app, &bob, &bobs).await, [0, 500, 0, 1_000]);
+    holder.rollback().await.unwrap();
+    app.expire_overdue().await;
+    let open: i64 = sqlx::query_scalar("select count(*) from reservations where state = 'open'")
+        .fetch_one(&app.pool)
+        .await
+        .unwrap();
+    assert_eq!(open, 0);
+    assert_ledger_invariants(&app.pool).await;
+}
+
+#[sqlx::test(migrator = "keymeter::storage::MIGRATOR")]
 async fn l7_a_hold_is_charged_on_expiry_whatever_became_of_its_token(pool: PgPool) {
     let (app, ana, gateway) = app_with_wallet(pool, 1_000).await;
     app.clock.advance(300);

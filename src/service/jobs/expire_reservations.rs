@@ -55,26 +55,37 @@ pub async fn expire_overdue(
     ledger: &Ledger,
     charge_after: Duration,
 ) -> Result<Finished, StorageError> {
+    // Owners whose wallets another transaction holds. They wait for the next round, and nobody waits for them.
+    let mut held = Vec::new();
     loop {
         let overdue = {
             let mut conn = db.acquire().await?;
             // First the time: a clock that is set in between counts as unreachable before it shows another time.
             let now = clock.now();
             let charged = clock.reachable_for() >= charge_after;
-            reservations::list_overdue(&mut conn, now, charged, LIMIT).await?
+            reservations::list_overdue(&mut conn, now, charged, &held, LIMIT).await?
         };
-        let expired = overdue.into_iter().map(|reservation| ledger.expire(reservation));
+        let expired = overdue.iter().map(|reservation| ledger.expire(*reservation));
         let expired = futures_util::future::join_all(expired).await;
-        // One that was settled meanwhile is refused. One that could not be expired is found again in the next round.
-        let failed = |outcome: &Result<_, LedgerError>| {
-            outcome.as_ref().err().filter(|error| !matches!(error, LedgerError::Refused(_))).cloned()
-        };
-        if let Some(error) = expired.iter().find_map(failed) {
-            tracing::warn!(job = NAME, %error, "reservations were not expired; the next round tries again");
-            return Ok(Finished::Later);
+        let is_last = i64::try_from(expired.len()).unwrap_or(0) < LIMIT;
+        for (reservation, outcome) in overdue.into_iter().zip(expired) {
+            match outcome {
+                // One that was settled meanwhile is refused; leaving its owner out ends this loop.
+                Ok(_) => {}
+                Err(LedgerError::Refused(_)) if is_last => {}
+                Err(LedgerError::Refused(_) | LedgerError::Busy) => held.push(reservation.owner),
+                Err(error) => {
+                    tracing::warn!(job = NAME, %error, "reservations were not expired; the next round tries again");
+                    return Ok(Finished::Later);
+                }
+            }
         }
-        if i64::try_from(expired.len()).unwrap_or(0) < LIMIT || expired.iter().any(Result::is_err) {
-            return Ok(Finished::Yes);
+        if is_last {
+            if held.is_empty() {
+                return Ok(Finished::Yes);
+            }
+            tracing::warn!(job = NAME, owners = held.len(), "wallets are locked; the next round expires their reservations");
+            return Ok(Finished::Later);
         }
     }
 }

@@ -1,5 +1,7 @@
 //! Expire: end a reservation whose time is over.
 
+use std::time::Duration;
+
 use super::Ledger;
 use super::batch::Batch;
 use super::error::LedgerError;
@@ -26,6 +28,9 @@ struct Expire {
 
 impl Operation for Expire {
     const NAME: &'static str = "expire";
+
+    // The next round comes in seconds, and those that wait with it keep the others of this round from being expired.
+    const PATIENCE: Duration = Duration::from_secs(1);
 
     type Outcome = Effect;
 

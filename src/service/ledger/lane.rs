@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use futures_util::FutureExt;
 use tracing::Instrument;
@@ -37,10 +37,6 @@ use crate::telemetry::ledger::{BatchStats, LedgerMetrics, Retry};
 
 /// How often a batch is tried after a deadlock or a race between servers.
 const TRIES: usize = 5;
-
-/// How long an operation waits for a wallet that another transaction holds. Longer than PostgreSQL lets the transaction
-/// of a server rest that was paused or cut off.
-const LOCK_PATIENCE: Duration = Duration::from_secs(8);
 
 /// After an id that was sent before, so many batches of all lanes look ids up: a gateway that sends one again often sends more.
 const LOOK_UPS: u32 = 64;
@@ -91,7 +87,7 @@ impl Lane {
         let committed = self.commit(&mut batch.operations, batch.locking).await;
         let operations = std::mem::take(&mut batch.operations);
         let (held, mut decided): (Vec<_>, Vec<_>) =
-            operations.into_iter().partition(|one| !one.is_decided() && one.may_wait(LOCK_PATIENCE));
+            operations.into_iter().partition(|one| !one.is_decided() && one.may_wait());
         let refused = batch.end(held);
         if let Some(committed) = committed {
             self.flush(committed, &mut decided).await;
@@ -116,7 +112,7 @@ impl Lane {
         let one_less = |left: u32| left.checked_sub(1);
         let looks_up = self.look_ups.fetch_update(Ordering::Relaxed, Ordering::Relaxed, one_less).is_ok();
         let mut ids = if looks_up { RequestIds::LookUp } else { RequestIds::TakeForNew };
-        let mut tries = 0;
+        let (mut tries, mut was_locked) = (0, false);
         loop {
             tries += 1;
             match self.try_commit(operations, locking, ids).await {
@@ -139,9 +135,10 @@ impl Lane {
                 Err(StorageError::Constraint(Constraint::IdempotencyKeyUnique)) if tries < TRIES => {
                     self.metrics.retried(Retry::IdempotencyKey);
                 }
-                Err(StorageError::Locked(_)) if locking == Locking::Wait => {
+                // Rows that were waited for, or a whole table.
+                Err(StorageError::Locked(_)) if !was_locked => {
                     self.metrics.retried(Retry::Locked);
-                    locking = Locking::Skip;
+                    (was_locked, locking) = (true, Locking::Skip);
                 }
                 Err(error) if operations.len() > 1 && error.may_concern_one_row() => {
                     self.metrics.retried(Retry::Halved);
@@ -199,7 +196,10 @@ impl Lane {
             .db
             .bounded_on(&mut conn, async |conn| {
                 let started = Instant::now();
-                let mut tx = storage::begin_asynchronous(conn).await?;
+                let mut tx = match locking {
+                    Locking::Wait => storage::begin_asynchronous_and_wait(conn).await?,
+                    Locking::Skip => storage::begin_asynchronous(conn).await?,
+                };
                 let mut rows = Rows::default();
                 for one in operations.iter() {
                     one.require(&mut rows);

@@ -19,7 +19,7 @@ use crate::storage::{Conn, StorageError, old_keys, reservations, tokens};
 /// What to do about a row that another transaction has locked.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Locking {
-    /// Wait for it, as long as the connection's `lock_timeout`.
+    /// Wait for it for a moment.
     Wait,
     /// Leave out the operations that need it.
     Skip,

@@ -22,6 +22,10 @@ pub(super) trait Operation: Send + Sync + 'static {
     /// What the caller is answered.
     type Outcome: Send + Sync + 'static;
 
+    /// How long it waits for a wallet that another transaction holds. Longer than PostgreSQL lets the transaction of a server rest
+    /// that was paused or cut off.
+    const PATIENCE: Duration = Duration::from_secs(8);
+
     /// The owner of the wallet. Operations of one owner are never in two batches at once.
     fn owner(&self) -> UserId;
 
@@ -50,8 +54,8 @@ pub(super) struct Queued {
     operation: Box<dyn Undecided>,
     pub(super) owner: UserId,
     pub(super) since: Instant,
-    /// Whether it was left out of a batch because another transaction held its wallet.
-    pub(super) was_held: bool,
+    /// How often it was left out of a batch because another transaction held its wallet.
+    pub(super) times_held: u32,
 }
 
 impl Queued {
@@ -60,7 +64,7 @@ impl Queued {
         let (reply, outcome) = oneshot::channel();
         let owner = operation.owner();
         let operation = Box::new(Waiting { operation, outcome: None, reply });
-        (Self { operation, owner, since: Instant::now(), was_held: false }, outcome)
+        (Self { operation, owner, since: Instant::now(), times_held: 0 }, outcome)
     }
 
     pub(super) fn require<'a>(&'a self, rows: &mut Rows<'a>) {
@@ -97,9 +101,9 @@ impl Queued {
         self.operation.is_decided()
     }
 
-    /// Returns true if it may wait on: its caller is still there and has waited less than `patience`.
-    pub(super) fn may_wait(&self, patience: Duration) -> bool {
-        self.since.elapsed() < patience && !self.operation.is_abandoned()
+    /// Returns true if it may wait on for its wallet: its caller is still there and has patience.
+    pub(super) fn may_wait(&self) -> bool {
+        self.since.elapsed() < self.operation.patience() && !self.operation.is_abandoned()
     }
 
     /// What is recorded, if its key was refused.
@@ -115,7 +119,7 @@ impl Queued {
 
 impl std::fmt::Debug for Queued {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Queued").field("owner", &self.owner).field("was_held", &self.was_held).finish_non_exhaustive()
+        f.debug_struct("Queued").field("owner", &self.owner).field("times_held", &self.times_held).finish_non_exhaustive()
     }
 }
 
@@ -129,6 +133,7 @@ trait Undecided: Send + Sync {
     fn fail(&mut self, error: LedgerError);
     fn is_decided(&self) -> bool;
     fn is_abandoned(&self) -> bool;
+    fn patience(&self) -> Duration;
     fn refused(&self, at: UnixTime) -> Option<RefusedRequest<'_>>;
     fn reply(self: Box<Self>, metrics: &LedgerMetrics, waited: Duration);
 }
@@ -177,6 +182,10 @@ impl<O: Operation> Undecided for Waiting<O> {
 
     fn is_abandoned(&self) -> bool {
         self.reply.is_closed()
+    }
+
+    fn patience(&self) -> Duration {
+        O::PATIENCE
     }
 
     fn refused(&self, at: UnixTime) -> Option<RefusedRequest<'_>> {

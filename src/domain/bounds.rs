@@ -198,9 +198,6 @@ pub const EXPIRES_SOON_SECONDS: i64 = 7 * DAY;
 /// Tokens that an overview lists; it counts all others.
 pub const MAX_ATTENTION: usize = 20;
 
-/// Tokens that an overview reads, newest first: ten times the default limit of a user.
-pub const MAX_OVERVIEW_TOKENS: i64 = 10_000;
-
 /// Charges in one call: well below the body limit.
 pub const MAX_CHARGES: usize = 1_000;
 

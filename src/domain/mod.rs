@@ -55,6 +55,7 @@ pub mod token;
 pub mod token_listing;
 pub mod token_patch;
 pub mod token_policy;
+pub mod token_summary;
 pub mod usage;
 pub mod usage_report;
 pub mod usd_cost;

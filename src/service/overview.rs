@@ -10,11 +10,12 @@ use crate::domain::bounds;
 use crate::domain::calendar::Moment;
 use crate::domain::caller::Caller;
 use crate::domain::group::Groups;
-use crate::domain::id::UserId;
+use crate::domain::id::{TokenId, UserId};
 use crate::domain::ledger::StateCounts;
 use crate::domain::refusals::RecentRefusals;
 use crate::domain::status::Status;
 use crate::domain::token::Token;
+use crate::domain::token_summary::TokenSummary;
 use crate::domain::usage::{DayUsage, UsageRange};
 use crate::domain::user::User;
 use crate::storage::{Db, StorageError, refusals, tokens, usage, users};
@@ -85,11 +86,11 @@ impl Overviews {
             let mut conn = db.acquire().await?;
             let since = at.now.plus(-bounds::RECENT_REFUSALS_SECONDS);
             let refused = refusals::list_recent(&mut conn, since).await?;
-            let (page, is_truncated) = tokens::list_newest_of_all(&mut conn, at.now).await?;
-            let owners: BTreeSet<UserId> = page.iter().map(|token| token.user_id).collect();
+            let (newest, is_truncated) = tokens::list_newest_summaries(&mut conn).await?;
+            let owners: BTreeSet<UserId> = newest.iter().map(TokenSummary::user_id).collect();
             let owners = users::list_by_id(&mut conn, &owners.into_iter().collect::<Vec<_>>()).await?;
-            let state = |token: &Token| Some(token.state(owners.get(&token.user_id)?, &groups, &at).name);
-            Ok(EveryonesOverview { states: StateCounts::of(page.iter().filter_map(state)), is_truncated, refused })
+            let state = |token: &TokenSummary| Some(token.state(owners.get(&token.user_id())?, &groups, &at).name);
+            Ok(EveryonesOverview { states: StateCounts::of(newest.iter().filter_map(state)), is_truncated, refused })
         };
         self.reports.run(admin.user.id, overview).await
     }
@@ -100,12 +101,11 @@ impl Overviews {
         let range = UsageRange::latest(bounds::OVERVIEW_DAYS, at.today);
         let mut conn = self.db.acquire().await?;
         let recorded = usage::list_of_user(&mut conn, user.id, range).await?;
-        let tokens = tokens::list_newest(&mut conn, user.id, bounds::MAX_OVERVIEW_TOKENS).await?;
+        let tokens = tokens::list_summaries(&mut conn, user.id).await?;
         // The one of the request may be older than the last charges.
         let owner = users::find(&mut conn, user.id).await?.unwrap_or_else(|| user.clone());
         let since = at.now.plus(-bounds::RECENT_REFUSALS_SECONDS);
         let refused = refusals::list_recent_of_user(&mut conn, user.id, since).await?;
-        drop(conn);
         let states = StateCounts::of(tokens.iter().map(|token| token.state(&owner, groups, at).name));
         let mut counts = StatusCounts::default();
         for token in &tokens {
@@ -116,11 +116,14 @@ impl Overviews {
                 Status::QuotaExhausted => counts.exhausted += 1,
             }
         }
-        let mut attention: Vec<(Attention, Token)> =
-            tokens.into_iter().filter_map(|token| Some((token.attention(&owner, groups, at)?, token))).collect();
-        attention.sort_by_key(|(reason, _)| *reason);
-        let attention_total = attention.len();
-        attention.truncate(bounds::MAX_ATTENTION);
+        let mut reasons: Vec<(Attention, TokenId)> =
+            tokens.iter().filter_map(|token| Some((token.attention(&owner, groups, at)?, token.id()))).collect();
+        reasons.sort_by_key(|(reason, _)| *reason);
+        let attention_total = reasons.len();
+        reasons.truncate(bounds::MAX_ATTENTION);
+        let ids: Vec<TokenId> = reasons.iter().map(|(_, id)| *id).collect();
+        let mut shown = tokens::list_by_ids(&mut conn, &ids).await?;
+        let attention = reasons.into_iter().filter_map(|(reason, id)| Some((reason, shown.remove(&id)?))).collect();
         Ok(Overview { range, daily: range.fill(&recorded), counts, attention, attention_total, states, refused, owner })
     }
 }

@@ -2,18 +2,18 @@
 
 use std::collections::BTreeSet;
 
-use super::lists::{ALL, ANY};
+use super::lists::ANY;
 use super::{Tokens, TokensError};
 use crate::domain::bounds;
 use crate::domain::caller::Caller;
 use crate::domain::expected_version::ExpectedVersion;
 use crate::domain::id::{TokenId, UserId};
 use crate::domain::key::ApiKey;
-use crate::domain::ledger::StateName;
 use crate::domain::page::{Page, PageRequest};
 use crate::domain::search::{KeyEnds, SearchInvalid, SearchPattern};
 use crate::domain::token::{OwnedToken, Switch, Token};
 use crate::domain::token_listing::TokenListing;
+use crate::domain::token_summary::TokenSummary;
 use crate::storage::tokens::Listed;
 use crate::storage::{Conn, keys, tokens, users};
 
@@ -79,9 +79,10 @@ impl Tokens {
         }
         let what = Listed { like: &like, listing, now: self.clock.now() };
         if let Some(state) = listing.state {
-            let (all, is_truncated) = tokens::list_newest_listed(&mut conn, what, ALL).await?;
-            let page = self.in_state(with_owners(&mut conn, all).await?.items, state, page);
-            return Ok(AnyonesPage { page, is_truncated });
+            let (newest, is_truncated) = tokens::list_newest_summaries(&mut conn).await?;
+            let ids = Vec::from_iter(self.in_state(&mut conn, &newest, state).await?);
+            let page = tokens::list_listed_among(&mut conn, &ids, what, page).await?;
+            return Ok(AnyonesPage { page: with_owners(&mut conn, page).await?, is_truncated });
         }
         let (page, is_truncated) = tokens::list_newest_listed(&mut conn, what, page).await?;
         Ok(AnyonesPage { page: with_owners(&mut conn, page).await?, is_truncated })
@@ -118,21 +119,13 @@ impl Tokens {
             ids = keys::list_sealed_keys(&mut conn, owner, &ids).await?.into_iter().map(|(id, ..)| id).collect();
         }
         let what = Listed { like: &like, listing, now: self.clock.now() };
-        let page = if let Some(state) = listing.state {
-            let all = tokens::list_listed_among(&mut conn, &ids, what, ALL).await?;
-            self.in_state(with_owners(&mut conn, all).await?.items, state, page)
-        } else {
-            let page = tokens::list_listed_among(&mut conn, &ids, what, page).await?;
-            with_owners(&mut conn, page).await?
-        };
-        Ok(AnyonesPage { page, is_truncated: false })
-    }
-
-    /// A page of those tokens that are in a state.
-    fn in_state(&self, mut tokens: Vec<OwnedToken>, state: StateName, page: PageRequest) -> Page<OwnedToken> {
-        let at = self.now();
-        tokens.retain(|OwnedToken { token, owner }| token.state(owner, &self.rules.groups, &at).name == state);
-        page.of(tokens)
+        if let Some(state) = listing.state {
+            let found = tokens::list_by_ids(&mut conn, &ids).await?;
+            let found: Vec<_> = found.into_values().map(TokenSummary::new).collect();
+            ids = Vec::from_iter(self.in_state(&mut conn, &found, state).await?);
+        }
+        let page = tokens::list_listed_among(&mut conn, &ids, what, page).await?;
+        Ok(AnyonesPage { page: with_owners(&mut conn, page).await?, is_truncated: false })
     }
 
     /// Enables or disables a token of any user.

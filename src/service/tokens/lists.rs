@@ -1,7 +1,8 @@
 //! Lists and searches of a user's own tokens (spec §4.1, §4.2, §13.1).
 
+use std::collections::BTreeSet;
+
 use super::{Tokens, TokensError};
-use crate::domain::bounds;
 use crate::domain::calendar::Moment;
 use crate::domain::caller::Caller;
 use crate::domain::id::{TokenId, UserId};
@@ -11,14 +12,12 @@ use crate::domain::page::{Page, PageRequest};
 use crate::domain::search::SearchPattern;
 use crate::domain::token::Token;
 use crate::domain::token_listing::TokenListing;
+use crate::domain::token_summary::TokenSummary;
 use crate::storage::tokens::{Listed, OwnersPage};
 use crate::storage::{Conn, StorageError, keys, tokens, users};
 
 /// The pattern that every name matches.
 pub(super) const ANY: &str = "%";
-
-/// All tokens that can be listed.
-pub(super) const ALL: PageRequest = PageRequest::first(bounds::MAX_LISTED_TOKENS);
 
 /// What to search for (spec §4.2). If both are `None`, all tokens match.
 #[derive(Debug)]
@@ -92,13 +91,14 @@ impl Tokens {
             }
         };
         let what = Listed { like: &like, listing, now: self.clock.now() };
-        match listing.state {
-            None => Ok(tokens::list_listed_among(&mut conn, &ids, what, page).await?),
+        let ids = match listing.state {
+            None => ids,
             Some(state) => {
-                let all = tokens::list_listed_among(&mut conn, &ids, what, ALL).await?.items;
-                self.in_state_of(&mut conn, owner, all, state, page).await
+                let in_state = self.list_ids_in_state(&mut conn, owner, state).await?;
+                ids.into_iter().filter(|id| in_state.contains(id)).collect()
             }
-        }
+        };
+        Ok(tokens::list_listed_among(&mut conn, &ids, what, page).await?)
     }
 
     /// The token of this owner with this key, or with this old key.
@@ -142,26 +142,39 @@ impl Tokens {
         match listing.state {
             None => Ok(tokens::list_listed(&mut conn, owner, what, page).await?),
             Some(state) => {
-                let all = tokens::list_listed(&mut conn, owner, what, ALL).await?.items;
-                self.in_state_of(&mut conn, owner, all, state, page).await
+                let ids = self.list_ids_in_state(&mut conn, owner, state).await?;
+                Ok(tokens::list_listed_among(&mut conn, &Vec::from_iter(ids), what, page).await?)
             }
         }
     }
 
-    /// A page of those of one user's tokens that are in a state. A state depends on limits that renew and on the owner, so it
-    /// is no column: the tokens are read first, and their number is limited.
-    async fn in_state_of(
+    /// The ids of one user's tokens that are in a state. A state depends on limits that renew and on the owner, so it is no
+    /// column: all tokens are read first, without their lists.
+    async fn list_ids_in_state(
         &self,
         conn: &mut Conn,
         owner: UserId,
-        mut tokens: Vec<Token>,
         state: StateName,
-        page: PageRequest,
-    ) -> Result<Page<Token>, TokensError> {
-        let owner = users::find(conn, owner).await?.ok_or(TokensError::NotFound)?;
+    ) -> Result<BTreeSet<TokenId>, TokensError> {
+        let summaries = tokens::list_summaries(conn, owner).await?;
+        self.in_state(conn, &summaries, state).await
+    }
+
+    /// The ids of those of these tokens that are in a state.
+    pub(super) async fn in_state(
+        &self,
+        conn: &mut Conn,
+        tokens: &[TokenSummary],
+        state: StateName,
+    ) -> Result<BTreeSet<TokenId>, TokensError> {
+        let owners: BTreeSet<UserId> = tokens.iter().map(TokenSummary::user_id).collect();
+        let owners = users::list_by_id(conn, &Vec::from_iter(owners)).await?;
         let at = self.now();
-        tokens.retain(|token| token.state(&owner, &self.rules.groups, &at).name == state);
-        Ok(page.of(tokens))
+        let is_in_state = |token: &&TokenSummary| {
+            let owner = owners.get(&token.user_id());
+            owner.is_some_and(|owner| token.state(owner, &self.rules.groups, &at).name == state)
+        };
+        Ok(tokens.iter().filter(is_in_state).map(TokenSummary::id).collect())
     }
 
     /// The present moment, for the states of tokens.

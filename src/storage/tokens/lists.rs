@@ -209,13 +209,6 @@ pub async fn list_newest_listed(
     Ok((page.holding(first.into_iter().map(|(token, _)| token).collect(), total), is_truncated))
 }
 
-/// The [`bounds::MAX_LISTED_TOKENS`] newest live tokens of all users. The flag is true if there are older ones.
-pub async fn list_newest_of_all(conn: &mut Conn, now: UnixTime) -> Result<(Vec<Token>, bool), StorageError> {
-    let what = Listed { like: "%", listing: &TokenListing::default(), now };
-    let (page, is_truncated) = list_newest_listed(conn, what, PageRequest::first(bounds::MAX_LISTED_TOKENS)).await?;
-    Ok((page.items, is_truncated))
-}
-
 async fn newest_listed(
     conn: &mut Conn,
     what: Listed<'_>,

@@ -3,14 +3,15 @@
 
 mod deleted;
 mod lists;
+mod summaries;
 
 use std::collections::BTreeMap;
 
 pub use self::deleted::{erase_keys, list_deleted, lock_deleted, restore};
 pub use self::lists::{
-    Listed, OwnersPage, list_everyones, list_listed, list_listed_among, list_newest_listed, list_newest_of_all,
-    list_pages,
+    Listed, OwnersPage, list_everyones, list_listed, list_listed_among, list_newest_listed, list_pages,
 };
+pub use self::summaries::{list_newest_summaries, list_summaries};
 use super::columns::column;
 use super::keys::SealedKey;
 use super::{Conn, StorageError, old_keys};
@@ -180,6 +181,14 @@ pub async fn find_anyones(conn: &mut Conn, id: TokenId) -> Result<Option<Token>,
     Ok(row.map(|row| token_of!(row)))
 }
 
+/// These live tokens.
+pub async fn list_by_ids(conn: &mut Conn, ids: &[TokenId]) -> Result<BTreeMap<TokenId, Token>, StorageError> {
+    let rows = select_tokens!(" from tokens where id = any($1) and deleted_time is null", ids as &[TokenId])
+        .fetch_all(conn)
+        .await?;
+    Ok(rows.into_iter().map(|row| (row.id, token_of!(row))).collect())
+}
+
 /// The owner of a live token, for administrators.
 pub async fn find_owner(conn: &mut Conn, id: TokenId) -> Result<Option<UserId>, StorageError> {
     let owner = sqlx::query_scalar!("select user_id from tokens where id = $1 and deleted_time is null", id as TokenId)
@@ -201,18 +210,6 @@ pub async fn list_names(conn: &mut Conn, ids: &[TokenId]) -> Result<BTreeMap<Tok
         .fetch_all(conn)
         .await?;
     Ok(rows.into_iter().map(|row| (row.id, row.name)).collect())
-}
-
-/// The owner's newest live tokens, newest first.
-pub async fn list_newest(conn: &mut Conn, owner: UserId, most: i64) -> Result<Vec<Token>, StorageError> {
-    let rows = select_tokens!(
-        " from tokens where user_id = $1 and deleted_time is null order by id desc limit $2",
-        owner as UserId,
-        most
-    )
-    .fetch_all(conn)
-    .await?;
-    Ok(rows.into_iter().map(|row| token_of!(row)).collect())
 }
 
 /// The number of the owner's live tokens.

@@ -19,7 +19,7 @@ use super::error_code::codes::{
     SignInBusy, UserDisabled, WrongCredentials,
 };
 use super::extract::{Json, MAX_STRANGERS_BODY, exposed, origin};
-use super::limit_names::{LimitNames, LimitsJson};
+use super::member_names::{CheckedJson, MemberNames};
 use super::refused::Refused;
 use super::state::AppState;
 use super::users::UserBody;
@@ -53,7 +53,7 @@ pub struct RegisterBody {
     email: Option<String>,
 }
 
-impl LimitNames for RegisterBody {}
+impl MemberNames for RegisterBody {}
 
 /// A caller whose address may try to sign in; counts the attempt. Comes before the body, which is then not read in vain.
 pub struct MaySignIn(Origin);
@@ -144,7 +144,7 @@ pub async fn register(
     State(app): State<Arc<AppState>>,
     _: NotForeign,
     MayRegister(origin): MayRegister,
-    LimitsJson(body): LimitsJson<RegisterBody, MAX_STRANGERS_BODY>,
+    CheckedJson(body): CheckedJson<RegisterBody, MAX_STRANGERS_BODY>,
 ) -> Result<Done, Refused<RegisterRefused>> {
     let username = Username::parse(body.username.as_deref().unwrap_or_default())?;
     let password = NewPassword::parse(exposed(body.password.as_ref()))?;

@@ -15,7 +15,7 @@ use crate::api::error_code::codes::{
     InvalidFilter, InvalidPage, InvalidSearch, InvalidStatus, NotFound, RateLimited, RoleTooLow,
 };
 use crate::api::extract::{Id, Json, Query};
-use crate::api::limit_names::LimitsJson;
+use crate::api::member_names::CheckedJson;
 use crate::api::page::{KeywordQuery, PageBody, PageQuery};
 use crate::api::refused::Refused;
 use crate::api::state::AppState;
@@ -108,7 +108,7 @@ pub async fn switch(
     State(app): State<Arc<AppState>>,
     Admin(admin): Admin,
     Id(id): Id,
-    LimitsJson(body): LimitsJson<SwitchBody>,
+    CheckedJson(body): CheckedJson<SwitchBody>,
 ) -> Result<Envelope<OwnedTokenBody>, Refused<(InvalidStatus, EnableRefused, RoleTooLow, NotFound)>> {
     let owned = app.tokens.switch_anyones(&admin, TokenId::new(id), body.switch()?).await?;
     Ok(Envelope::of(OwnedTokenBody::new(&owned, &app.ledger.now(), &app)))

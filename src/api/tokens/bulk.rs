@@ -21,7 +21,7 @@ use crate::api::error_code::codes::{
 use crate::api::etag::take_no_if_match;
 use crate::api::extract::parse;
 use crate::api::idempotency_key::{IdempotencyKeyHeader, Keyed, KeyedRefused};
-use crate::api::limit_names::{self, LimitNames, LimitsJson};
+use crate::api::member_names::{self, CheckedJson, MemberNames};
 use crate::api::refused::Refused;
 use crate::api::state::AppState;
 use crate::domain::bounds;
@@ -38,7 +38,7 @@ pub struct BulkCreateBody {
     tokens: Option<Vec<Box<RawValue>>>,
 }
 
-impl LimitNames for BulkCreateBody {}
+impl MemberNames for BulkCreateBody {}
 
 impl BulkCreateBody {
     fn read(self) -> Result<Vec<NewToken>, ApiError> {
@@ -48,7 +48,7 @@ impl BulkCreateBody {
             return Err(ApiError::new(ErrorCode::InvalidTokens, message));
         }
         let read = |(index, token): (usize, &RawValue)| {
-            let new = object("an entry of `tokens`", token).and_then(limit_names::read).and_then(CreateBody::read);
+            let new = object("an entry of `tokens`", token).and_then(member_names::read).and_then(CreateBody::read);
             new.map_err(|error| error.at(BulkPlace::Index(index)))
         };
         tokens.iter().map(AsRef::as_ref).enumerate().map(read).collect()
@@ -75,14 +75,14 @@ pub struct BulkChangeBody {
     set: Option<Box<RawValue>>,
 }
 
-impl LimitNames for BulkChangeBody {}
+impl MemberNames for BulkChangeBody {}
 
 impl BulkChangeBody {
     fn read(self) -> Result<(Vec<TokenId>, BulkChange), ApiError> {
         let ids = IdsBody { ids: self.ids }.read(bounds::MAX_BULK_CHANGE)?;
         let set = self.set.ok_or_else(|| ApiError::new(ErrorCode::MissingField, "`set` is required"))?;
         let set = object("`set`", &set)?;
-        let patch = limit_names::read::<UpdateBody>(set)?.patch()?;
+        let patch = member_names::read::<UpdateBody>(set)?.patch()?;
         let switch = parse::<SwitchBody>(set)?.optional_switch()?;
         Ok((ids, BulkChange { patch, switch }))
     }
@@ -94,7 +94,7 @@ impl BulkChangeBody {
 pub async fn create(
     State(app): State<Arc<AppState>>,
     ApiUser(caller): ApiUser,
-    Keyed(request, LimitsJson(body)): Keyed<LimitsJson<BulkCreateBody>>,
+    Keyed(request, CheckedJson(body)): Keyed<CheckedJson<BulkCreateBody>>,
 ) -> Result<
     Once<NoStore<Envelope<Vec<TokenBody>>>>,
     Refused<(TokenFields, InvalidTokens, MissingField, InvalidGroup, TokenLimitReached, NotFound, KeyedRefused)>,
@@ -112,7 +112,7 @@ pub async fn update(
     State(app): State<Arc<AppState>>,
     ApiUser(caller): ApiUser,
     headers: HeaderMap,
-    Keyed(request, LimitsJson(body)): Keyed<LimitsJson<BulkChangeBody>>,
+    Keyed(request, CheckedJson(body)): Keyed<CheckedJson<BulkChangeBody>>,
 ) -> Result<Once<Envelope<Vec<TokenBody>>>, Refused<(ChangeRefused, InvalidIfMatch, InvalidIds, KeyedRefused)>> {
     take_no_if_match(&headers)?;
     let (ids, change) = body.read()?;

@@ -27,7 +27,7 @@ use super::error_code::codes::{
 use super::etag::{IfMatch, Tagged, etag};
 use super::extract::{Id, Json, Query};
 use super::idempotency_key::{self, IdempotencyKeyHeader, Keyed, KeyedRefused};
-use super::limit_names::LimitsJson;
+use super::member_names::CheckedJson;
 use super::page::{ListAnswer, PageBody, PageQuery};
 use super::refused::Refused;
 use super::state::AppState;
@@ -134,7 +134,7 @@ pub async fn create(
     State(app): State<Arc<AppState>>,
     ApiUser(caller): ApiUser,
     headers: HeaderMap,
-    Keyed(request, LimitsJson(body)): Keyed<LimitsJson<CreateBody>>,
+    Keyed(request, CheckedJson(body)): Keyed<CheckedJson<CreateBody>>,
 ) -> Result<Response, Refused<(TokenFields, InvalidGroup, TokenLimitReached, NotFound, KeyedRefused)>> {
     let Once { answer: made, is_replayed } = app.tokens.create(&caller, body.read()?, request.as_ref()).await?;
     let is_preferred = wants_representation(&headers);
@@ -178,11 +178,11 @@ pub async fn update(
 ) -> Result<Once<Tagged<Envelope<TokenBody>>>, Refused<(ChangeRefused, WrongVersion, KeyedRefused)>> {
     let (keyed, request) = idempotency_key::read(request).await?;
     let token = if query.is_status_only() {
-        let LimitsJson(body) = LimitsJson::<SwitchBody>::from_request(request, &app).await?;
+        let CheckedJson(body) = CheckedJson::<SwitchBody>::from_request(request, &app).await?;
         let (id, switch) = body.read()?;
         Once::now(app.tokens.switch(&caller, id, switch, &expected).await?)
     } else {
-        let LimitsJson(body) = LimitsJson::<UpdateBody>::from_request(request, &app).await?;
+        let CheckedJson(body) = CheckedJson::<UpdateBody>::from_request(request, &app).await?;
         let named_twice = if app.one_api { body.named_twice()? } else { None };
         let body = match named_twice {
             Some(id) => body.without_unchanged(&app.tokens.show(&caller, id).await?.policy)?,

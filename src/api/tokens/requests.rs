@@ -7,8 +7,8 @@ use utoipa::{IntoParams, ToSchema};
 use crate::api::api_error::ApiError;
 use crate::api::error_code::ErrorCode;
 use crate::api::extract::query_flag;
-use crate::api::limit_names::LimitNames;
 use crate::api::limits::{PeriodLimitsChange, RateLimitsChange, Unread};
+use crate::api::member_names::MemberNames;
 use crate::domain::group::Group;
 use crate::domain::id::TokenId;
 use crate::domain::ip_allowlist::IpAllowlist;
@@ -125,7 +125,7 @@ pub struct CreateBody {
     cross_group_retry: Option<bool>,
 }
 
-impl LimitNames for CreateBody {}
+impl MemberNames for CreateBody {}
 
 impl CreateBody {
     pub fn read(self) -> Result<NewToken, ApiError> {
@@ -201,7 +201,7 @@ pub struct UpdateBody {
     _status: Option<IgnoredAny>,
 }
 
-impl LimitNames for UpdateBody {}
+impl MemberNames for UpdateBody {}
 
 impl UpdateBody {
     /// The token, if the body names one limit twice: as here and as in one-api.
@@ -282,7 +282,7 @@ pub struct SwitchBody {
     status: Option<i64>,
 }
 
-impl LimitNames for SwitchBody {
+impl MemberNames for SwitchBody {
     const NOT_READ: &'static [&'static str] =
         &["unlimited_quota", "period_limits", "rate_limits", "model_limits_enabled", "model_limits"];
 }

@@ -22,7 +22,7 @@ use super::error_code::codes::{
 };
 use super::extract::{Id, Query};
 use super::idempotency_key::{IdempotencyKeyHeader, Keyed, KeyedRefused};
-use super::limit_names::LimitsJson;
+use super::member_names::CheckedJson;
 use super::page::{KeywordQuery, PageBody, PageQuery};
 use super::refused::Refused;
 use super::state::AppState;
@@ -48,7 +48,7 @@ pub async fn show_own(
 pub async fn edit_own(
     State(app): State<Arc<AppState>>,
     SignedIn(caller): SignedIn,
-    LimitsJson(body): LimitsJson<SelfBody>,
+    CheckedJson(body): CheckedJson<SelfBody>,
 ) -> Result<Envelope<UserBody>, Refused<EditOwnRefused>> {
     let user = app.users.edit_own(&caller, body.try_into()?).await?;
     Ok(Envelope::of(UserBody::new(user, &app)))
@@ -124,7 +124,7 @@ pub async fn show(
 pub async fn create(
     State(app): State<Arc<AppState>>,
     Admin(admin): Admin,
-    LimitsJson(body): LimitsJson<NewUserBody>,
+    CheckedJson(body): CheckedJson<NewUserBody>,
 ) -> Result<Envelope<UserBody>, Refused<CreateRefused>> {
     let user = app.users.create(Actor::from(&admin), body.try_into()?).await?;
     Ok(Envelope::of(UserBody::new(user, &app)))
@@ -138,7 +138,7 @@ pub async fn edit(
     State(app): State<Arc<AppState>>,
     Admin(admin): Admin,
     Id(id): Id,
-    LimitsJson(body): LimitsJson<UserPatchBody>,
+    CheckedJson(body): CheckedJson<UserPatchBody>,
 ) -> Result<Envelope<UserBody>, Refused<EditRefused>> {
     let user = app.users.edit(&admin, UserId::new(id), body.try_into()?).await?;
     Ok(Envelope::of(UserBody::new(user, &app)))
@@ -164,7 +164,7 @@ pub async fn grant(
     State(app): State<Arc<AppState>>,
     Admin(admin): Admin,
     Id(id): Id,
-    Keyed(request, LimitsJson(body)): Keyed<LimitsJson<GrantBody>>,
+    Keyed(request, CheckedJson(body)): Keyed<CheckedJson<GrantBody>>,
 ) -> Result<Once<Envelope<UserBody>>, Refused<(InvalidQuota, InvalidText, RoleTooLow, NotFound, KeyedRefused)>> {
     let note = text::label("note", body.note.as_deref().unwrap_or_default())?;
     let user = app.users.grant(&admin, UserId::new(id), body.try_into()?, &note, request.as_ref()).await?;

@@ -8,8 +8,8 @@ use super::role::RoleCode;
 use crate::api::api_error::ApiError;
 use crate::api::error_code::ErrorCode;
 use crate::api::extract::exposed;
-use crate::api::limit_names::LimitNames;
 use crate::api::limits::{PeriodLimitsChange, Unread};
+use crate::api::member_names::MemberNames;
 use crate::domain::group::Groups;
 use crate::domain::money::Quota;
 use crate::domain::password::{NewPassword, TypedPassword};
@@ -40,7 +40,7 @@ pub struct SelfBody {
     period_limits: Option<Unread>,
 }
 
-impl LimitNames for SelfBody {}
+impl MemberNames for SelfBody {}
 
 impl TryFrom<SelfBody> for OwnAccountPatch {
     type Error = ApiError;
@@ -89,7 +89,7 @@ pub struct NewUserBody {
     period_limits: Option<Unread>,
 }
 
-impl LimitNames for NewUserBody {}
+impl MemberNames for NewUserBody {}
 
 impl TryFrom<NewUserBody> for NewAccount {
     type Error = ApiError;
@@ -138,7 +138,7 @@ pub struct UserPatchBody {
     password: Option<SecretString>,
 }
 
-impl LimitNames for UserPatchBody {}
+impl MemberNames for UserPatchBody {}
 
 impl TryFrom<UserPatchBody> for UserPatch {
     type Error = ApiError;
@@ -169,7 +169,7 @@ pub struct GrantBody {
     pub note: Option<String>,
 }
 
-impl LimitNames for GrantBody {}
+impl MemberNames for GrantBody {}
 
 impl TryFrom<GrantBody> for Grant {
     type Error = ApiError;

@@ -84,7 +84,11 @@ pub async fn expire_overdue(
             if held.is_empty() {
                 return Ok(Finished::Yes);
             }
-            tracing::warn!(job = NAME, owners = held.len(), "wallets are locked; the next round expires their reservations");
+            tracing::warn!(
+                job = NAME,
+                owners = held.len(),
+                "wallets are locked; the next round expires their reservations"
+            );
             return Ok(Finished::Later);
         }
     }

@@ -119,7 +119,10 @@ impl Queued {
 
 impl std::fmt::Debug for Queued {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Queued").field("owner", &self.owner).field("times_held", &self.times_held).finish_non_exhaustive()
+        f.debug_struct("Queued")
+            .field("owner", &self.owner)
+            .field("times_held", &self.times_held)
+            .finish_non_exhaustive()
     }
 }
 

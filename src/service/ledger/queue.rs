@@ -411,7 +411,9 @@ mod tests {
         assert_eq!(queue.state().held, MAX_HELD);
         let last = queue.take().await.unwrap();
         assert!(last.locking == Locking::Skip, "no longer, because some came back again");
-        assert!(last.operations.len() == MAX_HELD + 1 && last.operations[..MAX_HELD].iter().all(|one| one.times_held > 0));
+        assert!(
+            last.operations.len() == MAX_HELD + 1 && last.operations[..MAX_HELD].iter().all(|one| one.times_held > 0)
+        );
         drop(last);
         assert_eq!((queue.len(), queue.state().held), (0, 0));
         push(&queue, [1]);

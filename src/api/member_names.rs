@@ -18,15 +18,15 @@ use super::state::AppState;
 const MAX_SHOWN: usize = 50;
 
 /// A body of a call that creates or changes tokens or users.
-pub trait LimitNames {
+pub trait MemberNames {
     /// Members with such names that the call does not read. Our own objects have them, and may be sent back.
     const NOT_READ: &'static [&'static str] = &[];
 }
 
 /// [`Json`](super::extract::Json) without unknown members whose names contain `limit`.
-pub struct LimitsJson<T, const MAX: usize = MAX_BODY>(pub T);
+pub struct CheckedJson<T, const MAX: usize = MAX_BODY>(pub T);
 
-impl<T: DeserializeOwned + LimitNames, const MAX: usize> FromRequest<Arc<AppState>> for LimitsJson<T, MAX> {
+impl<T: DeserializeOwned + MemberNames, const MAX: usize> FromRequest<Arc<AppState>> for CheckedJson<T, MAX> {
     type Rejection = ApiError;
 
     async fn from_request(request: Request, _: &Arc<AppState>) -> Result<Self, ApiError> {
@@ -38,14 +38,14 @@ impl<T: DeserializeOwned + LimitNames, const MAX: usize> FromRequest<Arc<AppStat
 ///
 /// # Errors
 /// It is not a `T`, or has an unknown member that is named like a limit.
-pub fn read<T: DeserializeOwned + LimitNames>(body: &[u8]) -> Result<T, ApiError> {
+pub fn read<T: DeserializeOwned + MemberNames>(body: &[u8]) -> Result<T, ApiError> {
     let value = parse(body)?;
     check::<T>(body)?;
     Ok(value)
 }
 
 /// Checks the names of a body that was read as a `T`.
-fn check<T: DeserializeOwned + LimitNames>(body: &[u8]) -> Result<(), ApiError> {
+fn check<T: DeserializeOwned + MemberNames>(body: &[u8]) -> Result<(), ApiError> {
     let Names(names) = parse(body)?;
     let known = members_of::<T>();
     let is_unknown = |name: &String| {
@@ -144,7 +144,7 @@ mod tests {
         _unlimited: Option<bool>,
     }
 
-    impl LimitNames for Limited {
+    impl MemberNames for Limited {
         const NOT_READ: &'static [&'static str] = &["daily_limit"];
     }
 
@@ -156,9 +156,9 @@ mod tests {
         status: Option<i64>,
     }
 
-    impl LimitNames for Plain {}
+    impl MemberNames for Plain {}
 
-    fn refused<T: DeserializeOwned + LimitNames>(body: &str) -> Option<String> {
+    fn refused<T: DeserializeOwned + MemberNames>(body: &str) -> Option<String> {
         check::<T>(body.as_bytes()).err().map(|error| {
             assert_eq!(error.code, ErrorCode::InvalidField);
             error.message

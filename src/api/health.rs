@@ -5,7 +5,7 @@ use std::sync::atomic::Ordering;
 
 use axum::extract::{FromRequestParts, Request, State};
 use axum::response::{IntoResponse, Response};
-use http::{HeaderValue, header};
+use http::{HeaderMap, HeaderValue, header};
 use serde::Serialize;
 use utoipa::ToSchema;
 
@@ -14,9 +14,10 @@ use super::auth::Admin;
 use super::envelope::{Done, Envelope};
 use super::error_code::ErrorCode;
 use super::error_code::codes::{
-    DatabaseReadOnly, InvalidCredential, NotAnAdministrator, NotFound, NotMigrated, NotSignedIn, Stopping,
+    DatabaseReadOnly, InvalidCredential, NotAnAdministrator, NotFound, NotMigrated, NotSignedIn, RateLimited, Stopping,
     UserDisabled, UserMismatch,
 };
+use super::openapi;
 use super::refused::Refused;
 use super::state::AppState;
 use crate::domain::bounds;
@@ -71,9 +72,8 @@ pub async fn status(State(app): State<Arc<AppState>>) -> Envelope<StatusBody> {
 /// This OpenAPI document.
 #[utoipa::path(get, path = "/api/openapi.json", tag = "operation",
     responses((status = 200, description = "OpenAPI 3.1", body = serde_json::Value)))]
-pub async fn openapi(State(app): State<Arc<AppState>>) -> Response {
-    let json = HeaderValue::from_static("application/json");
-    ([(header::CONTENT_TYPE, json)], app.openapi.to_string()).into_response()
+pub async fn openapi(headers: HeaderMap) -> Response {
+    openapi::FILE.answer(&headers)
 }
 
 /// Liveness: the process answers.
@@ -106,8 +106,10 @@ pub async fn ready(
 pub async fn metrics(
     State(app): State<Arc<AppState>>,
     request: Request,
-) -> Result<Response, Refused<(NotSignedIn, InvalidCredential, UserMismatch, UserDisabled, NotAnAdministrator, NotFound)>>
-{
+) -> Result<
+    Response,
+    Refused<(NotSignedIn, InvalidCredential, UserMismatch, UserDisabled, RateLimited, NotAnAdministrator, NotFound)>,
+> {
     match app.metrics_access {
         MetricsAccess::Open => {}
         MetricsAccess::Admin => {

@@ -20,6 +20,7 @@ pub mod error_code;
 pub mod errors;
 pub mod etag;
 pub mod extract;
+mod file;
 pub mod forecasts;
 pub mod gateways;
 pub mod health;

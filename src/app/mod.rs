@@ -14,12 +14,13 @@ mod stop_signals;
 
 use std::path::PathBuf;
 
-pub use self::assembly::{App, openapi_json};
+pub use self::assembly::App;
 pub use self::database::{Database, Opened, open, with_database};
 pub use self::master_key::{find_master_key, read_new_master_key, replace_master_key};
 pub use self::private_postgres::{BackupError, PrivateError, PrivatePostgres, Use, back_up, prepare_as_root, restore};
 pub use self::serve::serve;
 pub use self::stop_signals::StopSignals;
+pub use crate::api::openapi::openapi_json;
 use crate::demo::DemoError;
 use crate::domain::cell::CellLabel;
 use crate::service::secrets::SecretsError;

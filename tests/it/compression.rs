@@ -3,7 +3,7 @@
 use std::io::Write;
 use std::process::{Command, Stdio};
 
-use http::{Method, header};
+use http::{Method, StatusCode, header};
 use serde_json::{Value, json};
 use sqlx::PgPool;
 
@@ -53,4 +53,21 @@ async fn long_answers_without_secrets_are_compressed_for_callers_who_accept_it(p
     assert!(encoding.is_none() && short.len() < 1024);
     let (encoding, keys) = body(&accepting, Method::POST, "/api/token/batch/keys", &json!({ "ids": ids })).await;
     assert!(encoding.is_none() && keys.len() > 1024, "answers with keys are not compressed");
+
+    let document = "/api/openapi.json";
+    let (encoding, uncompressed) = body(&plain, Method::GET, document, &Value::Null).await;
+    assert_eq!(encoding, None);
+    let (encoding, compressed) = body(&accepting, Method::GET, document, &Value::Null).await;
+    assert_eq!(encoding.as_deref(), Some(GZIP));
+    assert!(decompress(&compressed) == uncompressed);
+    // It is compressed once, so that it can be asked for by what it contains.
+    for caller in [&plain, &accepting] {
+        let url = format!("{}{document}", caller.base);
+        let answer = reqwest::Client::new().get(&url).headers(caller.headers.clone()).send().await.unwrap();
+        let etag = answer.headers()[header::ETAG].clone();
+        let again =
+            reqwest::Client::new().get(&url).headers(caller.headers.clone()).header(header::IF_NONE_MATCH, etag);
+        let again = again.send().await.unwrap();
+        assert_eq!((again.status(), again.bytes().await.unwrap().len()), (StatusCode::NOT_MODIFIED, 0));
+    }
 }

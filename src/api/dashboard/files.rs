@@ -11,6 +11,8 @@ use axum::body::Bytes;
 use rust_embed::utils::read_file_from_fs;
 use rust_embed::{Embed, EmbeddedFile};
 
+use crate::api::file::File;
+
 /// The page of all addresses of the dashboard.
 const INDEX: &str = "index.html";
 
@@ -34,16 +36,6 @@ type Contents = BTreeMap<String, Content>;
 /// Files by path, such as `assets/app-1a2b.js`. None if the dashboard is not built.
 #[derive(Default)]
 pub struct DashboardFiles(BTreeMap<String, File>);
-
-pub struct File {
-    /// The media type.
-    pub content_type: &'static str,
-    /// What identifies the content, in hexadecimal.
-    pub hash: String,
-    pub plain: Bytes,
-    pub brotli: Option<Bytes>,
-    pub gzip: Option<Bytes>,
-}
 
 /// Why a directory is not served. Each is one sentence.
 #[derive(Debug, thiserror::Error)]

@@ -5,12 +5,10 @@ pub mod files;
 
 use std::sync::Arc;
 
-use axum::body::{Body, Bytes};
 use axum::extract::{Request, State};
 use axum::response::{Html, IntoResponse, Response};
 use http::{HeaderMap, HeaderValue, Method, StatusCode, header};
 
-use self::files::File;
 pub use self::files::{DashboardFiles, DashboardInvalid};
 use super::envelope::OpenAiFailure;
 use super::state::AppState;
@@ -41,36 +39,10 @@ pub async fn serve(State(app): State<Arc<AppState>>, request: Request) -> Respon
     let is_page = path == "/" || (accepts_html(headers) && !path.starts_with(HASHED));
     let index = || app.dashboard.index().filter(|_| is_page);
     match app.dashboard.get(path.trim_start_matches('/')).or_else(index) {
-        Some(file) => answer(file, path, headers),
+        Some(file) => with_headers(file.answer(headers), path),
         None if is_page => with_headers(Html(NOT_BUILT).into_response(), path),
         None => not_found(),
     }
-}
-
-/// A file, compressed if the client accepts it; 304 if the client has it.
-fn answer(file: &File, path: &str, request: &HeaderMap) -> Response {
-    let compressed = [("br", &file.brotli), ("gzip", &file.gzip)].into_iter().find_map(|(coding, bytes)| {
-        let bytes = bytes.as_ref()?;
-        accepts_coding(request, coding).then_some((coding, bytes))
-    });
-    let (etag, bytes) = match compressed {
-        Some((coding, bytes)) => (format!("\"{}-{coding}\"", file.hash), bytes),
-        None => (format!("\"{}\"", file.hash), &file.plain),
-    };
-    let mut answer = if has(request, &etag) {
-        StatusCode::NOT_MODIFIED.into_response()
-    } else {
-        ([(header::CONTENT_TYPE, file.content_type)], Body::from(Bytes::clone(bytes))).into_response()
-    };
-    let headers = answer.headers_mut();
-    if let Some((coding, _)) = compressed {
-        headers.insert(header::CONTENT_ENCODING, HeaderValue::from_static(coding));
-    }
-    if let Ok(etag) = HeaderValue::try_from(etag) {
-        headers.insert(header::ETAG, etag);
-    }
-    headers.insert(header::VARY, HeaderValue::from_static("accept-encoding"));
-    with_headers(answer, path)
 }
 
 /// Adds the cache policy, and for a page its content security policy.
@@ -82,30 +54,6 @@ fn with_headers(mut answer: Response, path: &str) -> Response {
         headers.insert(header::CONTENT_SECURITY_POLICY, CONTENT_SECURITY_POLICY);
     }
     answer
-}
-
-/// The entries of a header that is a list.
-fn entries(headers: &HeaderMap, name: header::HeaderName) -> impl Iterator<Item = &str> {
-    headers
-        .get_all(name)
-        .into_iter()
-        .filter_map(|value| value.to_str().ok())
-        .flat_map(|value| value.split(','))
-        .map(str::trim)
-}
-
-/// Returns true if `Accept-Encoding` names the coding, and not with `q=0`.
-fn accepts_coding(request: &HeaderMap, coding: &str) -> bool {
-    entries(request, header::ACCEPT_ENCODING).any(|entry| {
-        let (name, weight) = entry.split_once(';').unwrap_or((entry, ""));
-        let weight = weight.trim().trim_start_matches("q=");
-        name.trim().eq_ignore_ascii_case(coding) && (weight.is_empty() || weight.contains(|c| matches!(c, '1'..='9')))
-    })
-}
-
-/// Returns true if `If-None-Match` names the content.
-fn has(request: &HeaderMap, etag: &str) -> bool {
-    entries(request, header::IF_NONE_MATCH).any(|entry| entry == "*" || entry.trim_start_matches("W/") == etag)
 }
 
 /// Returns true for a browser that opens an address, not for a program that accepts anything.

@@ -4,12 +4,15 @@ pub(super) mod endpoint;
 mod limits;
 mod refusals;
 
+use std::sync::LazyLock;
+
 use utoipa::openapi::path::Operation;
 use utoipa::openapi::security::{ApiKey, ApiKeyValue, Http, HttpAuthScheme, SecurityScheme};
 use utoipa::openapi::{ComponentsBuilder, InfoBuilder, OpenApi, OpenApiBuilder, RefOr};
 
 use super::envelope::{Failure, OpenAiError, OpenAiFailure};
 use super::error_code::ErrorCode;
+use super::file::File;
 use super::permission::Permission;
 use super::router::routes;
 
@@ -49,6 +52,17 @@ pub fn openapi() -> OpenApi {
         }
     }
     OpenApiBuilder::from(document).components(Some(components)).build()
+}
+
+/// The document, as it is served.
+pub(super) static FILE: LazyLock<File> =
+    LazyLock::new(|| File::compressed("application/json", openapi_json().into_bytes()));
+
+/// The document as JSON.
+#[must_use]
+#[expect(clippy::expect_used, clippy::missing_panics_doc, reason = "a document of our own making is serialisable")]
+pub fn openapi_json() -> String {
+    openapi().to_pretty_json().expect("serialisable")
 }
 
 /// Adds the description that OpenAPI requires of each response. What it contains is said by the operation and by its schema.

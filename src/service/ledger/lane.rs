@@ -200,33 +200,14 @@ impl Lane {
                     Locking::Wait => storage::begin_asynchronous_and_wait(conn).await?,
                     Locking::Skip => storage::begin_asynchronous(conn).await?,
                 };
-                let mut rows = Rows::default();
-                for one in operations.iter() {
-                    one.require(&mut rows);
-                }
-                let locked = Locked::read(&mut tx, rows, locking, ids, &self.groups).await?;
-                let locked_at = Instant::now();
-                // Not in the statement that locks: its time would be from before the wait.
-                if !self.clock.is_current() {
-                    clock::correct(&mut tx, &*self.clock).await?;
-                }
-                let at = Moment::new(self.clock.micros(), self.calendar);
-                locked.check(&self.repairs, &at);
-                let mut batch = Batch::new(locked, at, self.prices.list(), &self.rng, self.client_addresses);
-                for one in operations.iter_mut() {
-                    one.apply(&mut batch);
-                }
-                let mut changes = batch.into_changes();
-                if ids == RequestIds::TakeForNew && is_any_recorded(&mut tx, operations).await? {
-                    storage::rollback(tx).await?;
-                    return Err(StorageError::Constraint(Constraint::IdempotencyKeyUnique));
-                }
-                let prices = changes.charges.iter().filter_map(|charge| charge.price).collect();
-                changes.price_ids = self.prices.ids(&mut tx, prices, at.now).await?;
-                if !changes.is_empty() {
-                    ledger::write(&mut tx, &changes).await?;
-                }
-                begin_graces(&mut tx, &changes, self.clock.micros()).await?;
+                let (changes, locked_at) = match self.write(&mut tx, operations, locking, ids).await {
+                    Ok(written) => written,
+                    Err(error) => {
+                        // Now: another try would find its own rows locked.
+                        let _ = storage::rollback(tx).await;
+                        return Err(error);
+                    }
+                };
                 let written_at = Instant::now();
                 storage::commit(tx).await?;
                 self.recent_balances.record(&changes);
@@ -246,6 +227,43 @@ impl Lane {
             })
             .await?;
         Ok(Committed { conn, price_ids })
+    }
+
+    /// Locks, applies and writes. Returns what was written, and when the rows were locked.
+    async fn write(
+        &self,
+        conn: &mut Conn,
+        operations: &mut [Queued],
+        locking: Locking,
+        ids: RequestIds,
+    ) -> Result<(Changes, Instant), StorageError> {
+        let mut rows = Rows::default();
+        for one in operations.iter() {
+            one.require(&mut rows);
+        }
+        let locked = Locked::read(conn, rows, locking, ids, &self.groups).await?;
+        let locked_at = Instant::now();
+        // Not in the statement that locks: its time would be from before the wait.
+        if !self.clock.is_current() {
+            clock::correct(conn, &*self.clock).await?;
+        }
+        let at = Moment::new(self.clock.micros(), self.calendar);
+        locked.check(&self.repairs, &at);
+        let mut batch = Batch::new(locked, at, self.prices.list(), &self.rng, self.client_addresses);
+        for one in operations.iter_mut() {
+            one.apply(&mut batch);
+        }
+        let mut changes = batch.into_changes();
+        if ids == RequestIds::TakeForNew && is_any_recorded(conn, operations).await? {
+            return Err(StorageError::Constraint(Constraint::IdempotencyKeyUnique));
+        }
+        let prices = changes.charges.iter().filter_map(|charge| charge.price).collect();
+        changes.price_ids = self.prices.ids(conn, prices, at.now).await?;
+        if !changes.is_empty() {
+            ledger::write(conn, &changes).await?;
+        }
+        begin_graces(conn, &changes, self.clock.micros()).await?;
+        Ok((changes, locked_at))
     }
 }
 

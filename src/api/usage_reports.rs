@@ -311,6 +311,7 @@ impl From<UsageReportsError> for ApiError {
             }
             UsageReportsError::TooManyRows
             | UsageReportsError::TooManyRequests
+            | UsageReportsError::TooManyRead
             | UsageReportsError::TooMuchUsage
             | UsageReportsError::ChargesDeleted(_)
             | UsageReportsError::GatewaysUnknown(_) => Self::new(ErrorCode::RangeTooLarge, message),

@@ -82,6 +82,9 @@ pub const MAX_LISTED_CHARGES: i64 = 10_000;
 /// Charges that are read for one page of requests with a filter: well below a second. The next page reads on.
 pub const MAX_REQUESTS_READ: i64 = 50_000;
 
+/// Pages that are read for one file of requests. With a filter that little passes, all of history would be read.
+pub const MAX_PAGES_READ: usize = 10;
+
 /// What a key of unlimited quota may spend, as the billing calls show it with `compat.unlimited_limit = "sentinel"`: 100
 /// million dollars, the number that other APIs of this family send.
 pub const UNLIMITED_SENTINEL: i64 = 100_000_000 * QUOTA_PER_USD;

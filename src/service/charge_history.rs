@@ -77,7 +77,7 @@ impl ChargeHistory {
         let token = self.key_holders.find_token(&mut conn, &digest, ip, self.clock.now()).await?;
         let most = usize::try_from(bounds::MAX_CHARGES_OF_KEY).unwrap_or_default();
         let (scope, filter) = (ReportScope::Token(token.id), RequestFilter::REFUSED);
-        Ok(read_newest(&mut conn, scope, &filter, self.clock.now(), most).await?)
+        Ok(read_newest(&mut conn, scope, &filter, self.clock.now(), most).await?.requests)
     }
 
     /// A page of the refusals of the caller's tokens, as [`list`](Self::list).
@@ -98,7 +98,7 @@ impl ChargeHistory {
             let filter = RequestFilter { from, to, model, token_name, ..RequestFilter::REFUSED };
             let most = usize::try_from(bounds::MAX_LISTED_CHARGES).unwrap_or_default();
             let found = read_newest(&mut conn, ReportScope::User(user), &filter, now, most).await?;
-            Ok(page.of(found))
+            Ok(page.of(found.requests))
         };
         self.reports.run(user, report).await
     }

@@ -5,7 +5,7 @@
 use std::collections::HashMap;
 use std::future::Future;
 use std::pin::Pin;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError, Weak};
 
 use tokio::sync::Semaphore;
 use tracing::Instrument as _;
@@ -21,6 +21,17 @@ pub enum ReportRefused {
     OwnLineFull,
     #[error("too many reports are waiting; try again in a moment")]
     LineFull,
+}
+
+tokio::task_local! {
+    /// Alive while the request waits that asked for a report.
+    static CALLER: Weak<()>;
+}
+
+/// Returns false in a report whose caller has left. One that makes many statements ends then.
+#[must_use]
+pub fn has_caller() -> bool {
+    CALLER.try_with(|caller| caller.strong_count() > 0).unwrap_or(true)
 }
 
 /// Makes reports in turn.
@@ -103,6 +114,8 @@ impl ReportQueue {
             let _permits = (running, turn, place);
             report.await
         };
+        let caller = Arc::new(());
+        let report = CALLER.scope(Arc::downgrade(&caller), report);
         let task = tokio::spawn(DatabaseCalls::current().of(report).instrument(tracing::Span::current()));
         task.await.unwrap_or_else(|error| std::panic::resume_unwind(error.into_panic()))
     }
@@ -164,6 +177,27 @@ mod tests {
     fn counts(queue: &ReportQueue) -> (usize, usize) {
         let lines = queue.lines.lock().unwrap();
         (lines.total, lines.users.len())
+    }
+
+    #[tokio::test]
+    async fn a_report_learns_that_its_caller_has_left() {
+        let queue = ReportQueue::new();
+        let (step, mut steps) = tokio::sync::mpsc::channel::<()>(1);
+        let (tell, mut told) = tokio::sync::mpsc::channel(1);
+        let report = async move {
+            while steps.recv().await.is_some() {
+                tell.send(has_caller()).await.unwrap();
+            }
+            Ok::<_, ReportRefused>(())
+        };
+        let asked = tokio::spawn(async move { queue.run(ANA, report).await });
+        step.send(()).await.unwrap();
+        assert_eq!(told.recv().await, Some(true));
+        asked.abort();
+        settle().await;
+        step.send(()).await.unwrap();
+        assert_eq!(told.recv().await, Some(false));
+        assert!(has_caller(), "outside of a report");
     }
 
     #[tokio::test]

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use super::key_holders::{KeyHolderError, KeyHolders};
 use super::rate_limiter::RateLimiter;
-use super::report_queue::ReportQueue;
+use super::report_queue::{self, ReportQueue};
 use super::usage_reports::{ReportScope, UsageReportsError, own_scope, require};
 use crate::domain::bounds;
 use crate::domain::caller::Caller;
@@ -171,27 +171,33 @@ async fn read_all(
     now: UnixTime,
 ) -> Result<Vec<PastRequest>, UsageReportsError> {
     let most = usize::try_from(bounds::MAX_REPORT_ROWS).unwrap_or(usize::MAX);
-    let requests = read_newest(conn, scope, filter, now, most + 1).await?;
-    if requests.len() > most { Err(UsageReportsError::TooManyRequests) } else { Ok(requests) }
+    let RequestPage { requests, next } = read_newest(conn, scope, filter, now, most + 1).await?;
+    match next {
+        _ if requests.len() > most => Err(UsageReportsError::TooManyRequests),
+        Some(_) => Err(UsageReportsError::TooManyRead),
+        None => Ok(requests),
+    }
 }
 
-/// Reads pages until there are `most` requests, or no more.
+/// Reads pages until there are `most` requests, or no more, or as much was read as may be.
 pub(super) async fn read_newest(
     conn: &mut Conn,
     scope: ReportScope,
     filter: &RequestFilter,
     now: UnixTime,
     most: usize,
-) -> Result<Vec<PastRequest>, StorageError> {
-    let (mut requests, mut next) = (Vec::new(), Some(Position::NEWEST));
-    while let Some(after) = next
-        && requests.len() < most
-    {
-        let page = read(conn, scope, filter, PagePlace { after, size: most - requests.len() }, now).await?;
-        requests.extend(page.requests);
-        next = page.next;
+) -> Result<RequestPage, StorageError> {
+    let mut all = RequestPage { requests: Vec::new(), next: Some(Position::NEWEST) };
+    for _ in 0..bounds::MAX_PAGES_READ {
+        let Some(after) = all.next.filter(|_| all.requests.len() < most) else { break };
+        if !report_queue::has_caller() {
+            return Err(StorageError::GivenUp);
+        }
+        let page = read(conn, scope, filter, PagePlace { after, size: most - all.requests.len() }, now).await?;
+        all.requests.extend(page.requests);
+        all.next = page.next;
     }
-    Ok(requests)
+    Ok(all)
 }
 
 /// Reads one window after the other until the page is full, the time of the filter ends, or enough rows were read.

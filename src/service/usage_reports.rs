@@ -33,6 +33,11 @@ pub enum UsageReportsError {
     TooManyRows,
     #[error("more than {max} requests match; ask for fewer days", max = bounds::MAX_REPORT_ROWS)]
     TooManyRequests,
+    #[error(
+        "{} requests of these days were read, which is as much as one file may take; ask for fewer days",
+        bounds::MAX_REQUESTS_READ * i64::try_from(bounds::MAX_PAGES_READ).unwrap_or(i64::MAX)
+    )]
+    TooManyRead,
     #[error("these days have too much usage for one report; ask for fewer days, or for one token")]
     TooMuchUsage,
     #[error("single charges are kept from {0} on, so with `tz` a report begins there at the earliest")]

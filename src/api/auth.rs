@@ -9,7 +9,7 @@ use tower_sessions::Session;
 
 use super::api_error::ApiError;
 use super::error_code::ErrorCode;
-use super::extract::{Query, origin};
+use super::extract::{ClientIp, Query, origin};
 use super::middleware::observe::set_user;
 use super::same_site::{self, USER_HEADERS};
 use super::state::AppState;
@@ -56,8 +56,8 @@ impl FromRequestParts<Arc<AppState>> for SignedIn {
         let (user, credential) = match parts.headers.get(header::AUTHORIZATION) {
             Some(value) => {
                 let text = value.to_str().map_err(|_| ApiError::not_signed_in())?;
-                let (user, expires_at) =
-                    app.authenticator.by_access_token(&AccessTokenSecret::claimed(bare(text))).await?;
+                let secret = AccessTokenSecret::parse(bare(text)).ok_or(AuthError::Unknown)?;
+                let (user, expires_at) = app.authenticator.by_access_token(&secret, ClientIp::of(parts, app).0).await?;
                 (user, Credential::AccessToken { expires_at })
             }
             None => (by_session(parts, app).await?, Credential::Session),
@@ -68,6 +68,9 @@ impl FromRequestParts<Arc<AppState>> for SignedIn {
             return Err(ApiError::user_mismatch());
         }
         set_user(parts, user.id);
+        if !parts.method.is_safe() {
+            app.rate_limiter.may_write(&user, 1)?;
+        }
         Ok(Self(Caller { user: User::clone(&user), credential, origin: origin(parts, app) }))
     }
 }
@@ -112,11 +115,12 @@ impl FromRequestParts<Arc<AppState>> for GatewayInFront {
 }
 
 async fn gateway(parts: &Parts, app: &AppState, name: HeaderName) -> Result<GatewayId, ApiError> {
-    let text = parts.headers.get(name).and_then(|value| value.to_str().ok()).ok_or_else(ApiError::not_a_gateway)?;
-    match app.authenticator.gateway(&GatewaySecret::claimed(bare(text))).await {
+    let text = parts.headers.get(name).and_then(|value| value.to_str().ok());
+    let secret = text.and_then(|text| GatewaySecret::parse(bare(text))).ok_or_else(ApiError::not_a_gateway)?;
+    match app.authenticator.gateway(&secret, ClientIp::of(parts, app).0).await {
         Ok(id) => Ok(id),
-        Err(AuthError::Storage(storage)) => Err(storage.into()),
         Err(AuthError::Unknown | AuthError::Disabled) => Err(ApiError::not_a_gateway()),
+        Err(error @ (AuthError::Storage(_) | AuthError::RateLimited(_))) => Err(error.into()),
     }
 }
 

@@ -78,6 +78,7 @@ impl From<AuthError> for ApiError {
         match error {
             AuthError::Unknown => Self::new(ErrorCode::InvalidCredential, message),
             AuthError::Disabled => Self::new(ErrorCode::UserDisabled, message),
+            AuthError::RateLimited(limited) => limited.into(),
             AuthError::Storage(storage) => storage.into(),
         }
     }

@@ -25,6 +25,7 @@ use crate::service::ledger::Ledger;
 use crate::service::old_keys::OldKeys;
 use crate::service::overview::Overviews;
 use crate::service::prices::Prices;
+use crate::service::rate_limiter::RateLimiter;
 use crate::service::request_history::RequestHistory;
 use crate::service::rng::Rng;
 use crate::service::sessions::Sessions;
@@ -61,6 +62,7 @@ pub struct AppState {
     pub audit: Audit,
     pub imports: Imports,
     pub account_rules: Arc<AccountRules>,
+    pub rate_limiter: Arc<RateLimiter>,
     pub ledger: Arc<Ledger>,
     pub prices: Arc<Prices>,
     pub authenticator: Arc<Authenticator>,
@@ -72,8 +74,6 @@ pub struct AppState {
     pub db: Db,
     /// True once the server begins to stop.
     pub draining: AtomicBool,
-    /// The OpenAPI document, as JSON.
-    pub openapi: Arc<str>,
     pub metrics_access: MetricsAccess,
     pub trusted_proxies: Vec<IpNet>,
     pub request_timeout: Duration,

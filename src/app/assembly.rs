@@ -11,7 +11,7 @@ use tokio::sync::mpsc;
 use super::pool_sizes::PoolSizes;
 use super::{Opened, StartError};
 use crate::api::dashboard::DashboardFiles;
-use crate::api::{openapi, router, state::AppState};
+use crate::api::{router, state::AppState};
 use crate::config::{self, ClientOf, Config, ListKey, Registration, TokenApi};
 use crate::domain::clock::Clock;
 use crate::domain::group::Groups;
@@ -100,7 +100,9 @@ impl App {
             usage: config.limits.usage_per_minute,
             drop_in: config.limits.drop_in_per_minute,
             wrong_keys: config.limits.wrong_keys_per_minute,
+            wrong_credentials: config.limits.wrong_credentials_per_minute,
             register: config.limits.register_per_minute,
+            writes: config.limits.writes_per_minute,
         };
         let rate_limiter = Arc::new(RateLimiter::new(limits, &clock));
         let foreign_keys = Arc::new(ForeignKeys::new(db.clone(), Arc::clone(&clock)));
@@ -115,7 +117,8 @@ impl App {
             vault.digests().clone(),
             config.limits.login_per_minute,
         ));
-        let authenticator = Arc::new(Authenticator::new(db.clone(), Arc::clone(&clock), vault.clone()));
+        let authenticator =
+            Arc::new(Authenticator::new(&db, Arc::clone(&clock), vault.clone(), Arc::clone(&rate_limiter)));
         let balances = Arc::new(RecentBalances::new());
         let key_cache = Arc::new(KeyCache::start(db.clone(), Arc::clone(&clock), Arc::clone(&balances), &mut registry));
         let metrics = PriceMetrics::register(&mut registry);
@@ -273,6 +276,7 @@ impl App {
             imports: Imports::new(db.clone()),
             audit: Audit::new(db.clone(), reports),
             account_rules,
+            rate_limiter: Arc::clone(&rate_limiter),
             ledger: Arc::new(ledger),
             prices: Arc::clone(&prices),
             authenticator,
@@ -282,7 +286,6 @@ impl App {
             http_metrics,
             db: db.clone(),
             draining: AtomicBool::new(false),
-            openapi: openapi_json().into(),
             metrics_access: config.server.metrics,
             trusted_proxies: config.server.trusted_proxies.clone(),
             request_timeout: Duration::from_secs(config.server.request_timeout_seconds),
@@ -339,11 +342,4 @@ fn account_rules(config: &Config, groups: &Groups) -> Result<AccountRules, Start
         initial_quota,
         initial_group: settings.initial_group.clone(),
     })
-}
-
-/// The OpenAPI document as JSON.
-#[must_use]
-#[expect(clippy::expect_used, clippy::missing_panics_doc, reason = "a document of our own making is serialisable")]
-pub fn openapi_json() -> String {
-    openapi::openapi().to_pretty_json().expect("serialisable")
 }

@@ -161,7 +161,9 @@ pub struct Limits {
     pub usage_per_minute: u32,
     pub drop_in_per_minute: u32,
     pub wrong_keys_per_minute: u32,
+    pub wrong_credentials_per_minute: u32,
     pub register_per_minute: u32,
+    pub writes_per_minute: u32,
 }
 
 #[derive(Debug, Deserialize)]

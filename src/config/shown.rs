@@ -5,7 +5,7 @@ use toml::{Table, Value};
 use super::PREFIX;
 use crate::domain::setting::{Setting, SettingValue};
 
-const SHOWN: [&str; 27] = [
+const SHOWN: [&str; 29] = [
     "http.public_url",
     "dashboard.api_base_url",
     "accounts.registration",
@@ -25,7 +25,9 @@ const SHOWN: [&str; 27] = [
     "limits.usage_per_minute",
     "limits.drop_in_per_minute",
     "limits.wrong_keys_per_minute",
+    "limits.wrong_credentials_per_minute",
     "limits.register_per_minute",
+    "limits.writes_per_minute",
     "compat.client",
     "compat.list_key",
     "compat.first_page",

@@ -142,19 +142,19 @@ pub(super) async fn create_gateways(state: &AppState, root: &Caller) -> Result<D
 impl DemoGateways {
     /// A second credential replaces the first one, which stays but is no longer used.
     pub(super) async fn renew_credential(&mut self, state: &AppState, root: &Caller) -> Result<(), DemoError> {
-        state.authenticator.gateway(&self.credential).await?;
+        state.authenticator.gateway(&self.credential, None).await?;
         self.credential = state.gateways.create_credential(Actor::from(root), self.main).await?.1;
         Ok(())
     }
 
     pub(super) async fn use_batch(&self, state: &AppState) -> Result<(), DemoError> {
-        state.authenticator.gateway(&self.batch).await?;
+        state.authenticator.gateway(&self.batch, None).await?;
         Ok(())
     }
 
     /// The last use of the main gateway, and a new one that was never used.
     pub(super) async fn finish(&self, state: &AppState, root: &Caller) -> Result<(), DemoError> {
-        state.authenticator.gateway(&self.credential).await?;
+        state.authenticator.gateway(&self.credential, None).await?;
         state.gateways.create(Actor::from(root), "staging").await?;
         Ok(())
     }

@@ -123,7 +123,7 @@ pub async fn fill(
         go_on_using(state, gateways.main, created).await?;
     }
     accounts::limit_accounts(state, &people).await?;
-    state.authenticator.by_access_token(&access_token).await?;
+    state.authenticator.by_access_token(&access_token, None).await?;
     gateways.finish(state, &people.root).await?;
     accounts::create_enablement_requests(state, &people.root, password).await
 }

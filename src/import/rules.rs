@@ -10,6 +10,7 @@ use crate::domain::key::ApiKey;
 use crate::domain::model_limits::ModelLimits;
 use crate::domain::money::Quota;
 use crate::domain::password::{MAX_IMPORTED_BCRYPT_COST, bcrypt_cost};
+use crate::domain::secrets::AccessTokenSecret;
 use crate::domain::text::{self, hides_something};
 use crate::domain::time::{Lifetime, UnixTime};
 use crate::domain::token::TokenName;
@@ -17,9 +18,6 @@ use crate::domain::user::{Role, UserStatus};
 
 /// The status of accounts that one-api deletes.
 const DELETED: i64 = 3;
-
-/// Characters of an access token.
-const ACCESS_TOKEN_CHARS: std::ops::RangeInclusive<usize> = 16..=128;
 
 /// An account as it is written here, but for its name.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -102,7 +100,7 @@ pub fn map_user(user: &ForeignUser, now: UnixTime) -> (MappedUser, Vec<Found>) {
         String::new()
     });
     let token = user.access_token.trim();
-    let is_token = ACCESS_TOKEN_CHARS.contains(&token.len()) && token.bytes().all(|byte| byte.is_ascii_graphic());
+    let is_token = AccessTokenSecret::parse(token).is_some();
     if !token.is_empty() && !is_token {
         found.push(Finding::AccessTokenSkipped.into());
     }

@@ -10,20 +10,24 @@ use crate::domain::time::UnixTime;
 /// The owner of an access token, its expiry, and its recorded last use.
 #[derive(Debug)]
 pub struct Found {
+    pub digest: Digest,
     pub owner: UserId,
     pub expires_at: Option<UnixTime>,
     pub last_used_time: Option<UnixTime>,
 }
 
-/// Finds an access token.
-pub async fn find(conn: &mut Conn, digest: &Digest) -> Result<Option<Found>, StorageError> {
-    let row = sqlx::query!(
-        "select user_id, expires_at, last_used_time from access_tokens where digest = $1",
-        digest as &Digest
+/// The access tokens with these digests.
+pub async fn list_by_digests(conn: &mut Conn, digests: &[Digest]) -> Result<Vec<Found>, StorageError> {
+    let digests: Vec<&[u8]> = digests.iter().map(Digest::as_bytes).collect();
+    let found = sqlx::query_as!(
+        Found,
+        r#"select digest as "digest: Digest", user_id as owner, expires_at, last_used_time from access_tokens
+           where digest = any($1)"#,
+        &digests as &[&[u8]]
     )
-    .fetch_optional(conn)
+    .fetch_all(conn)
     .await?;
-    Ok(row.map(|row| Found { owner: row.user_id, expires_at: row.expires_at, last_used_time: row.last_used_time }))
+    Ok(found)
 }
 
 /// Records the use of an access token, unless one was recorded in the last minute.

@@ -8,16 +8,25 @@ use crate::domain::key::Digest;
 use crate::domain::secrets::GatewaySecret;
 use crate::domain::time::UnixTime;
 
-/// Finds the gateway of a credential, and the recorded last use.
-pub async fn find_by_credential(
-    conn: &mut Conn,
-    digest: &Digest,
-) -> Result<Option<(GatewayId, Option<UnixTime>)>, StorageError> {
-    let row =
-        sqlx::query!("select gateway_id, last_used_time from gateway_credentials where digest = $1", digest as &Digest)
-            .fetch_optional(conn)
-            .await?;
-    Ok(row.map(|row| (row.gateway_id, row.last_used_time)))
+/// A gateway that was found by a credential, and the recorded last use of that.
+#[derive(Debug)]
+pub struct Found {
+    pub digest: Digest,
+    pub gateway_id: GatewayId,
+    pub last_used_time: Option<UnixTime>,
+}
+
+/// The gateways of the credentials with these digests.
+pub async fn list_by_digests(conn: &mut Conn, digests: &[Digest]) -> Result<Vec<Found>, StorageError> {
+    let digests: Vec<&[u8]> = digests.iter().map(Digest::as_bytes).collect();
+    let found = sqlx::query_as!(
+        Found,
+        r#"select digest as "digest: Digest", gateway_id, last_used_time from gateway_credentials where digest = any($1)"#,
+        &digests as &[&[u8]]
+    )
+    .fetch_all(conn)
+    .await?;
+    Ok(found)
 }
 
 /// Records the use of a credential, unless one was recorded in the last minute.

@@ -52,6 +52,81 @@ async fn only_a_gateway_credential_is_accepted_and_a_revoked_one_is_refused_at_o
     }
 }
 
+/// Without the table, a look-up fails with 500.
+async fn without_credentials<T>(app: &TestApp, work: impl Future<Output = T>) -> T {
+    let rename = "alter table gateway_credentials rename to g; alter table access_tokens rename to a";
+    sqlx::raw_sql(rename).execute(&app.pool).await.unwrap();
+    let done = work.await;
+    let rename = "alter table g rename to gateway_credentials; alter table a rename to access_tokens";
+    sqlx::raw_sql(rename).execute(&app.pool).await.unwrap();
+    done
+}
+
+#[sqlx::test(migrator = "keymeter::storage::MIGRATOR")]
+async fn a_credential_that_is_malformed_or_was_unknown_lately_is_not_looked_up(pool: PgPool) {
+    let (app, _, _) = app_with_wallet(pool, 5).await;
+    let root = app.root().await;
+    let made = root.post("/api/admin/gateways", json!({ "name": "edge" })).await.ok();
+    let credential = made["credential"].as_str().unwrap();
+    let kept = "create table kept as select * from gateway_credentials";
+    sqlx::raw_sql(kept).execute(&app.pool).await.unwrap();
+    root.delete(&format!("/api/admin/gateways/{}/credentials/{}", made["id"], made["credential_id"])).await;
+    sqlx::raw_sql("delete from gateway_credentials").execute(&app.pool).await.unwrap();
+    let verify =
+        async |secret: &str| asks(&app.stranger().with_access_token(secret), "verify", &json!({ "key": "sk-x" })).await;
+    let guess = format!("kma_{}", "a".repeat(43));
+    let list = async |secret: &str| app.stranger().with_access_token(secret).get("/api/token/").await;
+    app.clock.advance(2);
+    refused(&verify(credential).await, NO_GATEWAY);
+    list(&guess).await.refuses(401, "invalid_credential");
+    without_credentials(&app, async {
+        for secret in ["kmg_", "kmg_short", "sk-x", &format!("{credential}x"), &guess] {
+            refused(&verify(secret).await, NO_GATEWAY);
+        }
+        for secret in ["kma_short", credential, "short", "Bearer"] {
+            list(secret).await.refuses(401, "invalid_credential");
+        }
+        // Unknown a moment ago.
+        refused(&verify(credential).await, NO_GATEWAY);
+        list(&guess).await.refuses(401, "invalid_credential");
+    })
+    .await;
+    // Whatever makes a credential ends that.
+    sqlx::raw_sql("insert into gateway_credentials select * from kept").execute(&app.pool).await.unwrap();
+    refused(&verify(credential).await, NO_GATEWAY);
+    root.post("/api/admin/gateways", json!({ "name": "other" })).await.ok();
+    verify(credential).await.ok();
+}
+
+#[sqlx::test(migrator = "keymeter::storage::MIGRATOR")]
+async fn wrong_credentials_are_limited_by_address_and_a_right_one_is_never_refused_for_them(pool: PgPool) {
+    let app = TestApp::with(pool, &[("KEYMETER_LIMITS__WRONG_CREDENTIALS_PER_MINUTE", "2")]).await;
+    let gateway = app.gateway().await;
+    let ana = app.enabled_user("ana").await.by_access_token().await;
+    let from = async |path: &str, secret: &str, from: &str| {
+        let caller = app.stranger().with_access_token(secret);
+        let method = if path.starts_with("/api/gateway") { Method::POST } else { Method::GET };
+        let mut request = caller.request(method, path);
+        *request.body_mut() = r#"{"key":"sk-x"}"#.into();
+        request.extensions_mut().insert(ConnectInfo(SocketAddr::new(from.parse().unwrap(), 4711)));
+        caller.send(request).await
+    };
+    let guess = |n: u8| format!("{}{}", "a".repeat(42), n);
+    for (path, kind, right) in
+        [("/api/gateway/verify", "kmg_", gateway.secret()), ("/api/token/", "kma_", ana.secret())]
+    {
+        app.clock.advance(60);
+        for (n, status) in [(0, 401), (1, 401), (2, 429), (3, 429)] {
+            let answer = from(path, &format!("{kind}{}", guess(n)), "192.0.2.1").await;
+            assert_eq!(answer.status.as_u16(), status, "{kind} {n}");
+            assert_eq!(answer.header("retry-after").is_some(), status == 429);
+        }
+        app.clock.advance(3);
+        from(path, right, "192.0.2.1").await.ok();
+        assert_eq!(from(path, &format!("{kind}{}", guess(4)), "192.0.2.2").await.status.as_u16(), 401);
+    }
+}
+
 #[sqlx::test(migrator = "keymeter::storage::MIGRATOR")]
 async fn forward_auth_answers_with_a_status_and_headers(pool: PgPool) {
     let (app, ana, gateway) = app_with_wallet(pool, 5).await;

@@ -37,7 +37,16 @@ fn jobs(app: &TestApp, retention_days: u32) -> Jobs {
 
 /// The jobs of a server on this database.
 pub fn jobs_on(pool: &PgPool, clock: Arc<dyn Clock>, retention_days: u32) -> Jobs {
-    let limits = Limits { search: 0, login: 0, usage: 0, drop_in: 0, wrong_keys: 0, register: 0 };
+    let limits = Limits {
+        search: 0,
+        login: 0,
+        usage: 0,
+        drop_in: 0,
+        wrong_keys: 0,
+        wrong_credentials: 0,
+        register: 0,
+        writes: 0,
+    };
     let rate_limiter = Arc::new(RateLimiter::new(limits, &clock));
     let rules = JobRules { retention_days, restore_days: 30, calendar: UTC, max_clock_skew: 30 };
     Jobs::new(Db::new(pool.clone()), clock, rate_limiter, rules, JobMetrics::default())

@@ -263,7 +263,16 @@ async fn what_is_stored_is_bounded_and_deleted_when_it_is_old(pool: PgPool) {
     assert_eq!(stored.iter().map(|(_, user)| *user).collect::<Vec<_>>(), [Some(id), None]);
     assert!(stored.iter().all(|(account, _)| !account.contains("nobody")));
     let clock: Arc<dyn Clock> = app.clock.clone();
-    let limits = Limits { search: 0, login: 0, usage: 0, drop_in: 0, wrong_keys: 0, register: 0 };
+    let limits = Limits {
+        search: 0,
+        login: 0,
+        usage: 0,
+        drop_in: 0,
+        wrong_keys: 0,
+        wrong_credentials: 0,
+        register: 0,
+        writes: 0,
+    };
     let rate_limiter = Arc::new(RateLimiter::new(limits, &clock));
     let rules = JobRules { retention_days: 90, restore_days: 30, calendar: crate::jobs::UTC, max_clock_skew: 30 };
     let jobs = Jobs::new(Db::new(app.pool.clone()), clock, rate_limiter, rules, JobMetrics::default());

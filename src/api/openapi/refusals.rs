@@ -15,7 +15,7 @@ use crate::api::envelope::OpenAiFailure;
 use crate::api::error_code::ErrorCode::{
     self, BodyTooLarge, CrossSiteRequest, DatabaseUnavailable, Internal, InvalidBody, InvalidCredential, InvalidField,
     InvalidGateway, InvalidId, InvalidJson, InvalidPage, InvalidQuery, NotAnAdministrator, NotDurable, NotSignedIn,
-    ServerBusy, Timeout, TokenApiNotEnabled, TooManyConnections, UserDisabled, UserMismatch,
+    RateLimited, ServerBusy, Timeout, TokenApiNotEnabled, TooManyConnections, UserDisabled, UserMismatch,
 };
 use crate::api::permission::Permission;
 use crate::api::refused::CodesByStatus;
@@ -23,7 +23,7 @@ use crate::api::refused::CodesByStatus;
 const EVERYWHERE: [ErrorCode; 3] = [Internal, TooManyConnections, Timeout];
 const DATABASE: [ErrorCode; 3] = [DatabaseUnavailable, NotDurable, ServerBusy];
 const BODY: [ErrorCode; 4] = [InvalidJson, InvalidField, InvalidBody, BodyTooLarge];
-const SIGNED_IN: [ErrorCode; 4] = [NotSignedIn, InvalidCredential, UserMismatch, UserDisabled];
+const SIGNED_IN: [ErrorCode; 5] = [NotSignedIn, InvalidCredential, UserMismatch, UserDisabled, RateLimited];
 
 /// Adds to an operation the failures that it can answer: those of its error (`own`; `None` if it has none), and those that
 /// follow from its permission, parameters and body.
@@ -89,7 +89,7 @@ fn codes_of(
         None | Some(Permission::KeyHolder | Permission::SignedIn) => {}
         Some(Permission::ApiUser) => add(&[TokenApiNotEnabled]),
         Some(Permission::Admin) => add(&[NotAnAdministrator]),
-        Some(Permission::Gateway) => add(&[InvalidGateway]),
+        Some(Permission::Gateway) => add(&[InvalidGateway, RateLimited]),
     }
     found
 }

@@ -1,4 +1,4 @@
-//! Erases the encrypted keys of deleted tokens that cannot be restored any more.
+//! Erases the encrypted keys and the lists of deleted tokens that cannot be restored any more.
 
 use super::{Job, Progress, Round};
 use crate::domain::time::DAY;

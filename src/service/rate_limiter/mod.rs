@@ -9,15 +9,16 @@ use std::num::NonZeroU32;
 use std::sync::Arc;
 use std::time::Duration;
 
-use governor::Quota;
 use governor::clock::Clock as GovernorClock;
 use governor::middleware::NoOpMiddleware;
 use governor::nanos::Nanos;
+use governor::{NotUntil, Quota};
 
 use self::store::{BoundedStore, Request};
 use crate::domain::clock::{Clock, Uptime};
 use crate::domain::id::UserId;
 use crate::domain::key::Digest;
+use crate::domain::user::User;
 use crate::domain::wording::Wait;
 
 /// The limits, per minute; 0 means no limit.
@@ -34,8 +35,12 @@ pub struct Limits {
     pub drop_in: u32,
     /// Wrong keys from one address.
     pub wrong_keys: u32,
+    /// Unknown credentials of gateways and unknown access tokens from one address.
+    pub wrong_credentials: u32,
     /// Registrations from one address.
     pub register: u32,
+    /// Rows that one account writes.
+    pub writes: u32,
 }
 
 /// A limit is reached.
@@ -55,7 +60,9 @@ pub struct RateLimiter {
     charges: Bucket<UserId>,
     malformed_keys: Bucket<Option<IpAddr>>,
     wrong_keys: Bucket<Option<IpAddr>>,
+    wrong_credentials: Bucket<Option<IpAddr>>,
     register: Bucket<Option<IpAddr>>,
+    writes: Bucket<UserId>,
 }
 
 impl RateLimiter {
@@ -70,7 +77,9 @@ impl RateLimiter {
             charges: Bucket::new(limits.drop_in, clock),
             malformed_keys: Bucket::new(limits.wrong_keys, clock),
             wrong_keys: Bucket::new(limits.wrong_keys, clock),
+            wrong_credentials: Bucket::new(limits.wrong_credentials, clock),
             register: Bucket::new(limits.register, clock),
+            writes: Bucket::new(limits.writes, clock),
         }
     }
 
@@ -138,12 +147,28 @@ impl RateLimiter {
         self.wrong_keys.take(&network(ip))
     }
 
+    /// Counts a credential that was looked up and does not exist.
+    ///
+    /// # Errors
+    /// The limit is reached.
+    pub fn wrong_credential(&self, ip: Option<IpAddr>) -> Result<(), RateLimited> {
+        self.wrong_credentials.take(&network(ip))
+    }
+
     /// Counts a registration.
     ///
     /// # Errors
     /// The limit is reached.
     pub fn may_register(&self, ip: Option<IpAddr>) -> Result<(), RateLimited> {
         self.register.take(&network(ip))
+    }
+
+    /// Counts so many rows that an account writes. Administrators are not limited.
+    ///
+    /// # Errors
+    /// The limit is reached.
+    pub fn may_write(&self, user: &User, rows: usize) -> Result<(), RateLimited> {
+        if user.role.is_admin() { Ok(()) } else { self.writes.take_many(&user.id, rows) }
     }
 
     /// Frees the memory of entries that no longer limit anything.
@@ -155,7 +180,9 @@ impl RateLimiter {
         self.charges.tidy();
         self.malformed_keys.tidy();
         self.wrong_keys.tidy();
+        self.wrong_credentials.tidy();
         self.register.tidy();
+        self.writes.tidy();
     }
 }
 
@@ -184,6 +211,12 @@ struct Bucket<K: Hash + Eq + Clone>(Option<Counter<K>>);
 struct Counter<K: Hash + Eq + Clone> {
     governor: governor::RateLimiter<Request<K>, BoundedStore<K>, SecondsClock, NoOpMiddleware<Nanos>>,
     store: BoundedStore<K>,
+    limit: NonZeroU32,
+}
+
+fn limited(refused: &NotUntil<Nanos>, clock: &SecondsClock) -> RateLimited {
+    let wait = refused.wait_time_from(clock.now());
+    RateLimited { retry_after: (wait.as_secs() + u64::from(wait.subsec_nanos() > 0)).max(1) }
 }
 
 impl<K: Hash + Eq + Clone> Bucket<K> {
@@ -192,13 +225,26 @@ impl<K: Hash + Eq + Clone> Bucket<K> {
             let clock = SecondsClock { clock: Arc::clone(clock), start: clock.uptime() };
             let store = BoundedStore::new(clock.clone());
             let governor = governor::RateLimiter::new(Quota::per_minute(per_minute), store.clone(), clock);
-            Counter { governor, store }
+            Counter { governor, store, limit: per_minute }
         }))
     }
 
     /// Counts a request.
     fn take(&self, key: &K) -> Result<(), RateLimited> {
         self.check(&Request { key: key.clone(), counts: true })
+    }
+
+    /// Counts several at once; more than the whole limit count as the whole limit.
+    fn take_many(&self, key: &K, count: usize) -> Result<(), RateLimited> {
+        let (Some(Counter { governor, limit, .. }), Some(count)) =
+            (&self.0, u32::try_from(count).map_or(Some(NonZeroU32::MAX), NonZeroU32::new))
+        else {
+            return Ok(());
+        };
+        let request = Request { key: key.clone(), counts: true };
+        // Never more than fits.
+        let counted = governor.check_key_n(&request, count.min(*limit)).unwrap_or(Ok(()));
+        counted.map_err(|refused| limited(&refused, governor.clock()))
     }
 
     /// Checks the limit without counting.
@@ -210,10 +256,7 @@ impl<K: Hash + Eq + Clone> Bucket<K> {
         let Some(Counter { governor, .. }) = &self.0 else {
             return Ok(());
         };
-        governor.check_key(request).map_err(|refused| {
-            let wait = refused.wait_time_from(governor.clock().now());
-            RateLimited { retry_after: (wait.as_secs() + u64::from(wait.subsec_nanos() > 0)).max(1) }
-        })
+        governor.check_key(request).map_err(|refused| limited(&refused, governor.clock()))
     }
 
     fn tidy(&self) {
@@ -253,7 +296,16 @@ mod tests {
 
     fn new_limiter(search: u32) -> (RateLimiter, Arc<ManualClock>) {
         let clock = Arc::new(ManualClock::at(UnixTime::new(1_000_000)));
-        let limits = Limits { search, login: 2, usage: 60, drop_in: 60, wrong_keys: 20, register: 0 };
+        let limits = Limits {
+            search,
+            login: 2,
+            usage: 60,
+            drop_in: 60,
+            wrong_keys: 20,
+            wrong_credentials: 0,
+            register: 0,
+            writes: 0,
+        };
         (RateLimiter::new(limits, &(clock.clone() as Arc<dyn Clock>)), clock)
     }
 

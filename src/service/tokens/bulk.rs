@@ -59,6 +59,7 @@ impl Tokens {
         mut new: Vec<NewToken>,
         request: Option<&KeyedRequest>,
     ) -> Result<Once<Vec<TokenWithKey>>, BulkError> {
+        self.rate_limiter.may_write(&caller.user, new.len().saturating_sub(1))?;
         let mut tx = self.db.begin().await?;
         let owner = actors::lock_caller(&mut tx, caller.user.id).await?;
         if let Some(made) = keyed_requests::find(&mut tx, owner.id, request).await? {
@@ -101,6 +102,7 @@ impl Tokens {
         change: &BulkChange,
         request: Option<&KeyedRequest>,
     ) -> Result<Once<Vec<Token>>, BulkError> {
+        self.rate_limiter.may_write(&caller.user, ids.len().saturating_sub(1))?;
         let mut tx = self.db.begin().await?;
         let owner = actors::lock_caller(&mut tx, caller.user.id).await?;
         if keyed_requests::find(&mut tx, owner.id, request).await?.is_some() {

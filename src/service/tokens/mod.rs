@@ -201,6 +201,7 @@ impl Tokens {
     /// # Errors
     /// The database.
     pub async fn delete_batch(&self, caller: &Caller, ids: &[TokenId]) -> Result<usize, TokensError> {
+        self.rate_limiter.may_write(&caller.user, ids.len().saturating_sub(1))?;
         let mut tx = self.db.begin().await?;
         actors::lock_caller(&mut tx, caller.user.id).await?;
         self.delete_owned(tx, caller, ids).await

@@ -71,14 +71,14 @@ pub async fn restore(conn: &mut Conn, id: TokenId, now: Micros) -> Result<i64, S
     Ok(version)
 }
 
-/// Erases the encrypted keys of tokens that were deleted before `then`, at most a batch. Returns how many. Locks the tokens first, as
+/// Erases the encrypted keys and the lists of tokens that were deleted before `then`, at most a batch. Returns how many. Locks the tokens first, as
 /// restoring does, and leaves out those that another transaction holds.
 pub async fn erase_keys(conn: &mut Conn, then: UnixTime) -> Result<u64, StorageError> {
     let done = sqlx::query!(
         "with gone as (select t.id from restorable_tokens r \
              cross join lateral (select id from tokens where tokens.id = r.token_id for no key update skip locked offset 0) t \
              where r.deleted_time <= $1 order by r.deleted_time limit $2), \
-           erased as (update tokens t set key_sealed = '' from gone \
+           erased as (update tokens t set key_sealed = '', note = '', model_limits = '', allow_ips = '' from gone \
              where t.id = any(array[gone.id]) and t.deleted_time is not null) \
          delete from restorable_tokens r using gone where r.token_id = any(array[gone.id])",
         then as UnixTime,

@@ -14,6 +14,8 @@ use super::error_code::codes::{
     AccessTokenLimitReached, CrossSiteRequest, InvalidExpiry, InvalidText, MissingField, NotFound,
 };
 use super::extract::{Id, OptionalJson};
+use super::member_names::MemberNames;
+use super::other_names::{self, OtherNames};
 use super::refused::Refused;
 use super::same_site;
 use super::state::AppState;
@@ -32,6 +34,10 @@ pub struct AccessTokenRequest {
     /// Unix timestamp in the future; 0 or -1 for never. If you authenticate with an access token, not later than its own
     /// expiry. Default: the expiry of your access token, or never with a session.
     expires_at: Option<i64>,
+}
+
+impl MemberNames for AccessTokenRequest {
+    const OTHER_NAMES: &'static [OtherNames] = other_names::OF_ACCESS_TOKENS;
 }
 
 /// An access token.
@@ -89,7 +95,10 @@ pub async fn create(
 > {
     let name = text::required("name", text::label("name", body.name.as_deref().unwrap_or_default())?)?;
     let lifetime = body.expires_at.map(Lifetime::from_wire).transpose().map_err(|_| {
-        ApiError::new(ErrorCode::InvalidExpiry, "`expires_at` must be a Unix timestamp in seconds, or -1 for never")
+        ApiError::new(
+            ErrorCode::InvalidExpiry,
+            "`expires_at` must be a Unix timestamp in seconds, at most 253402300799 (the year 9999), or -1 for never",
+        )
     })?;
     let (token, secret) = app.access_tokens.create(&caller, &name, lifetime).await?;
     let body = AccessTokenBody { token: Some(secret.expose().to_owned()), ..token.into() };

@@ -1,29 +1,37 @@
-//! Unknown members of bodies that are named like a limit. Other unknown members are ignored, but a caller who misspells
-//! `period_limits` and is answered 200 believes that the money is limited.
+//! Unknown members of bodies that restrict elsewhere, or look like one of ours. Other unknown members are ignored, but a caller who
+//! misspells `period_limits` and is answered 200 believes that the money is limited.
 
 use std::fmt;
 use std::sync::Arc;
 
 use axum::extract::{FromRequest, Request};
 use serde::de::value::Error as Stop;
-use serde::de::{DeserializeOwned, Deserializer, Error as _, IgnoredAny, MapAccess, Visitor};
+use serde::de::{DeserializeOwned, Deserializer, Error as _, MapAccess, Visitor};
 use serde::{Deserialize, forward_to_deserialize_any};
+use serde_json::value::RawValue;
 
 use super::api_error::ApiError;
 use super::error_code::ErrorCode;
 use super::extract::{MAX_BODY, body, parse};
+use super::other_names::{OtherNames, folded, is_empty};
 use super::state::AppState;
 
 /// The characters of an unknown name that are compared and shown.
 const MAX_SHOWN: usize = 50;
 
+/// The least characters of a name that is compared with ours.
+const COMPARED: usize = 5;
+
 /// A body of a call that creates or changes tokens or users.
 pub trait MemberNames {
-    /// Members with such names that the call does not read. Our own objects have them, and may be sent back.
+    /// Members that the call does not read. Our own objects have them, and may be sent back.
     const NOT_READ: &'static [&'static str] = &[];
+
+    /// What restricts elsewhere, under another name.
+    const OTHER_NAMES: &'static [OtherNames] = &[];
 }
 
-/// [`Json`](super::extract::Json) without unknown members whose names contain `limit`.
+/// [`Json`](super::extract::Json) without unknown members that a caller may take for a restriction: see [`read`].
 pub struct CheckedJson<T, const MAX: usize = MAX_BODY>(pub T);
 
 impl<T: DeserializeOwned + MemberNames, const MAX: usize> FromRequest<Arc<AppState>> for CheckedJson<T, MAX> {
@@ -34,10 +42,11 @@ impl<T: DeserializeOwned + MemberNames, const MAX: usize> FromRequest<Arc<AppSta
     }
 }
 
-/// Reads a JSON object without such members.
+/// Reads a JSON object.
 ///
 /// # Errors
-/// It is not a `T`, or has an unknown member that is named like a limit.
+/// It is not a `T`, or has an unknown member whose name contains `limit`, is one of [`MemberNames::OTHER_NAMES`], or differs from a
+/// known one by case or one letter.
 pub fn read<T: DeserializeOwned + MemberNames>(body: &[u8]) -> Result<T, ApiError> {
     let value = parse(body)?;
     check::<T>(body)?;
@@ -46,24 +55,41 @@ pub fn read<T: DeserializeOwned + MemberNames>(body: &[u8]) -> Result<T, ApiErro
 
 /// Checks the names of a body that was read as a `T`.
 fn check<T: DeserializeOwned + MemberNames>(body: &[u8]) -> Result<(), ApiError> {
-    let Names(names) = parse(body)?;
+    let Members(members) = parse(body)?;
     let known = members_of::<T>();
-    let is_unknown = |name: &String| {
-        let is_known = known.iter().chain(T::NOT_READ).any(|known| *known == name.as_str());
-        name.to_ascii_lowercase().contains("limit") && !is_known
-    };
-    names.into_iter().find(is_unknown).map_or(Ok(()), |name| Err(refusal(&name, known)))
+    for (name, value) in members.iter().filter(|(name, _)| !known.contains(&&**name) && !T::NOT_READ.contains(&&**name))
+    {
+        let other = OtherNames::find(T::OTHER_NAMES, name, value.get());
+        let instead = match other.map(|other| other.instead) {
+            Some("") => format!("the known names are {}", list(known)),
+            Some(instead) => format!("send {instead}"),
+            None if name.to_ascii_lowercase().contains("limit") => {
+                let limits = known.iter().filter(|known| known.contains("limit"));
+                let nearest = limits.min_by_key(|known| strsim::damerau_levenshtein(&name.to_ascii_lowercase(), known));
+                match nearest {
+                    Some(nearest) => format!("the nearest known name is `{nearest}`"),
+                    None => format!("the known names are {}", list(known)),
+                }
+            }
+            None => match known.iter().find(|known| is_like(name, known)) {
+                Some(nearest) if !is_empty(value.get()) => format!("the nearest known name is `{nearest}`"),
+                Some(_) | None => continue,
+            },
+        };
+        let name: String = name.chars().take(MAX_SHOWN).collect();
+        return Err(ApiError::new(ErrorCode::InvalidField, format!("`{name}` is not known here; {instead}")));
+    }
+    Ok(())
 }
 
-fn refusal(name: &str, known: &[&str]) -> ApiError {
-    let name: String = name.chars().take(MAX_SHOWN).collect();
-    let limits = known.iter().filter(|known| known.contains("limit"));
-    let nearest = limits.min_by_key(|known| strsim::damerau_levenshtein(&name.to_ascii_lowercase(), known));
-    let message = match nearest {
-        Some(nearest) => format!("`{name}` is not known here; the nearest known name is `{nearest}`"),
-        None => format!("`{name}` is not known here; the known names are {}", list(known)),
-    };
-    ApiError::new(ErrorCode::InvalidField, message)
+/// Returns true if a name differs from a known one by case, `_` and `-`, or one letter.
+fn is_like(name: &str, known: &str) -> bool {
+    // Longer ones are more than one letter away from all of ours.
+    if name.len() > MAX_SHOWN {
+        return false;
+    }
+    let (name, known) = (folded(name), folded(known));
+    name.len().min(known.len()) >= COMPARED && strsim::damerau_levenshtein(&name, &known) <= 1
 }
 
 /// `a`, `b` and `c`.
@@ -75,28 +101,28 @@ fn list(names: &[&str]) -> String {
     }
 }
 
-/// The names of the members of a JSON object.
-struct Names(Vec<String>);
+/// The names of the members of a JSON object, and their values as they were sent.
+struct Members(Vec<(String, Box<RawValue>)>);
 
-impl<'de> Deserialize<'de> for Names {
+impl<'de> Deserialize<'de> for Members {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct Members;
-        impl<'de> Visitor<'de> for Members {
-            type Value = Names;
+        struct Entries;
+        impl<'de> Visitor<'de> for Entries {
+            type Value = Members;
 
             fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
                 f.write_str("a JSON object")
             }
 
-            fn visit_map<A: MapAccess<'de>>(self, mut members: A) -> Result<Names, A::Error> {
-                let mut names = Vec::new();
-                while let Some((name, _)) = members.next_entry::<String, IgnoredAny>()? {
-                    names.push(name);
+            fn visit_map<A: MapAccess<'de>>(self, mut members: A) -> Result<Members, A::Error> {
+                let mut entries = Vec::new();
+                while let Some(entry) = members.next_entry()? {
+                    entries.push(entry);
                 }
-                Ok(Names(names))
+                Ok(Members(entries))
             }
         }
-        deserializer.deserialize_map(Members)
+        deserializer.deserialize_map(Entries)
     }
 }
 
@@ -184,6 +210,23 @@ mod tests {
         }
         let message = "`rate_limits` is not known here; the known names are `id`, `note` and `status`";
         assert_eq!(refused::<Plain>(r#"{"rate_limits":{}}"#).as_deref(), Some(message));
+    }
+
+    #[test]
+    fn a_name_that_differs_by_case_or_a_letter_is_refused_unless_it_says_nothing() {
+        for name in ["Unlimited_Quota", "rateLimits"] {
+            assert!(refused::<Limited>(&format!(r#"{{"{name}":1}}"#)).is_some(), "{name}");
+        }
+        for name in ["Status", "STATUS", "statuss", "statsu", "sta_tus", "statu", "xstatus"] {
+            let message = format!("`{name}` is not known here; the nearest known name is `status`");
+            assert_eq!(refused::<Plain>(&format!(r#"{{"{name}":2}}"#)), Some(message));
+            for nothing in ["null", "\"\"", "[]", "{}"] {
+                assert_eq!(refused::<Plain>(&format!(r#"{{"{name}":{nothing}}}"#)), None, "{name}");
+            }
+        }
+        for name in ["state", "Note", "ID", "notes", "stats1", "x"] {
+            assert_eq!(refused::<Plain>(&format!(r#"{{"{name}":2}}"#)), None, "{name}");
+        }
     }
 
     #[test]

@@ -36,6 +36,7 @@ pub mod models;
 pub mod old_keys;
 pub mod openai_refusal;
 pub mod openapi;
+mod other_names;
 pub mod overview;
 pub mod page;
 pub mod permission;

@@ -15,6 +15,7 @@ use super::error_code::codes::{InvalidGrace, NotFound, TooManyOldKeys};
 use super::etag::IfMatch;
 use super::extract::{Id, Ids, OptionalJson, Query, query_flag};
 use super::idempotency_key::{IdempotencyKeyHeader, Keyed, KeyedRefused};
+use super::member_names::MemberNames;
 use super::refused::{CodeList, CodesByStatus, Refused};
 use super::state::AppState;
 use super::tokens::refusals::WrongVersion;
@@ -34,6 +35,8 @@ pub struct RotateBody {
     /// rotation. `now`: they begin at once; with 0 seconds, the replaced key ends with this answer.
     grace_from: Option<String>,
 }
+
+impl MemberNames for RotateBody {}
 
 impl RotateBody {
     fn read(&self) -> Result<Grace, GraceInvalid> {

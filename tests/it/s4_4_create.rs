@@ -121,15 +121,102 @@ async fn unknown_and_read_only_fields_are_ignored(pool: PgPool) {
     let ana = app.enabled_user("ana").await;
     let id = ana
         .creates(json!({
-            "name": "made", "colour": ["red"], "id": 7_000, "user_id": 1, "key": "sk-mine", "masked_key": "x",
-            "status": 2, "created_time": 1, "accessed_time": 1, "used_quota": 9,
+            "name": "made", "colour": ["red"], "id": 7_000, "user_id": 1, "key": "", "masked_key": "x",
+            "status": 1, "created_time": 1, "accessed_time": 1, "used_quota": 9,
         }))
         .await;
     let token = ana.get(&format!("/api/token/{id}")).await.ok();
     assert_ne!(id, 7_000);
-    assert_ne!(token["key"], json!("sk-mine"));
     for (field, value) in [("user_id", ana.id), ("status", 1), ("created_time", START), ("used_quota", 0)] {
         assert_eq!(token[field], json!(value), "{field}");
+    }
+}
+
+#[sqlx::test(migrator = "keymeter::storage::MIGRATOR")]
+async fn a_restriction_under_another_name_is_refused_with_the_right_one(pool: PgPool) {
+    let app = TestApp::new(pool).await;
+    let (ana, root) = (app.enabled_user("ana").await, app.root().await);
+    let id = ana.creates(json!({ "name": "one" })).await;
+    let table = [
+        ("expires_at", json!(START), "expired_time"),
+        ("expiresAt", json!("2030-01-01"), "expired_time"),
+        ("duration", json!("30d"), "expired_time"),
+        ("ttl", json!(0), "expired_time"),
+        ("allowed_ips", json!(["10.0.0.1"]), "allow_ips"),
+        ("Allow_Ips", json!("10.0.0.1"), "allow_ips"),
+        ("alow_ips", json!("10.0.0.1"), "allow_ips"),
+        ("ip_whitelist", json!(["10.0.0.1"]), "allow_ips"),
+        ("allowed_models", json!(["o1"]), "model_limits"),
+        ("max_budget", json!(0), "remain_quota"),
+        ("quota", json!(5), "remain_quota"),
+        ("remainQuota", json!(5), "remain_quota"),
+        ("remain_qouta", json!(5), "remain_quota"),
+        ("budget_duration", json!("1d"), "period_limits"),
+        ("rpm", json!(5), "rate_limits"),
+        ("max_parallel_requests", json!(5), "rate_limits"),
+        ("enabled", json!(false), "status_only"),
+        ("disabled", json!(true), "status_only"),
+        ("scopes", json!(["read"]), "the known names are"),
+        ("groups", json!(["vip"]), "group"),
+        ("model_limit", json!("o1"), "model_limits"),
+    ];
+    for (name, value, right) in table {
+        let answers = [
+            create(&ana, &json!({ "name": "two", name: value })).await,
+            ana.put("/api/token/", json!({ "id": id, name: value })).await,
+            ana.post("/api/token/bulk", json!({ "tokens": [{ "name": "two", name: value }] })).await,
+            ana.patch("/api/token/bulk", json!({ "ids": [id], "set": { name: value } })).await,
+        ];
+        for answer in answers {
+            answer.refuses(400, "invalid_field");
+            let message = answer.json()["message"].as_str().unwrap().to_owned();
+            assert!(message.contains(&format!("`{name}`")) && message.contains(right), "{message}");
+        }
+    }
+    for (name, value) in [("max_budget", json!(5)), ("enabled", json!(false)), ("expires_at", json!(START))] {
+        let account = json!({ "username": "bob", "password": "a password", name: value });
+        root.post("/api/admin/users", account).await.refuses(400, "invalid_field");
+        root.patch(&format!("/api/admin/users/{}", ana.id), json!({ name: value })).await.refuses(400, "invalid_field");
+    }
+    let account = json!({ "username": "bob", "password": "a password", "status": 2 });
+    root.post("/api/admin/users", account).await.refuses(400, "invalid_status");
+    let named = json!({ "name": "a", "expired_time": START + 60 });
+    ana.post("/api/user/access_tokens", named).await.refuses(400, "invalid_field");
+    assert_eq!(total(&ana).await, 1, "none was created");
+}
+
+#[sqlx::test(migrator = "keymeter::storage::MIGRATOR")]
+async fn a_key_or_a_status_that_restricts_is_refused_and_what_clients_send_is_accepted(pool: PgPool) {
+    let app = TestApp::new(pool).await;
+    let ana = app.enabled_user("ana").await;
+    for (field, value, error) in [
+        ("key", json!("sk-mine"), "invalid_field"),
+        ("key", json!(7), "invalid_field"),
+        ("status", json!(2), "invalid_status"),
+        ("status", json!("2"), "invalid_status"),
+        ("status", json!("disabled"), "invalid_status"),
+    ] {
+        create(&ana, &json!({ "name": "one", field: value })).await.refuses(400, error);
+    }
+    // Objects of ours, and what clients of this family and of others send without a restriction.
+    for (field, value) in [
+        ("key", json!("")),
+        ("key", json!(null)),
+        ("status", json!(1)),
+        ("status", json!(0)),
+        ("status", json!(3)),
+        ("enabled", json!(true)),
+        ("disabled", json!(false)),
+        ("expires_at", json!(null)),
+        ("allowed_models", json!([])),
+        ("allowed_ips", json!("")),
+        ("state", json!("working")),
+        ("period_usage", json!({})),
+        ("user_id", json!(1)),
+        ("tokens_used", json!(1)),
+        ("DeletedAt", json!(null)),
+    ] {
+        create(&ana, &json!({ "name": "one", field: value })).await.ok();
     }
 }
 
@@ -162,15 +249,21 @@ async fn a_name_has_1_to_50_characters_once_trimmed(pool: PgPool) {
 
 #[sqlx::test(migrator = "keymeter::storage::MIGRATOR")]
 async fn an_expiry_is_a_timestamp_or_never(pool: PgPool) {
-    const MESSAGE: &str = "`expired_time` must be a Unix timestamp in seconds, or -1 for never";
+    const MESSAGE: &str =
+        "`expired_time` must be a Unix timestamp in seconds, at most 253402300799 (the year 9999), or -1 for never";
+    const LAST: i64 = 253_402_300_799;
     let app = TestApp::new(pool).await;
     let ana = app.enabled_user("ana").await;
-    assert_each_refused(&ana, "invalid_expiry", "expired_time", vec![(json!(-2), MESSAGE), (json!(i64::MIN), MESSAGE)])
-        .await;
-    for (sent, shown) in [(-1, -1), (0, -1), (1, 1), (START - 1, START - 1), (START + 60, START + 60)] {
+    assert_each_refused(
+        &ana,
+        "invalid_expiry",
+        "expired_time",
+        [-2, i64::MIN, LAST + 1, 1_900_000_000_000, i64::MAX].map(|bad| (json!(bad), MESSAGE)).to_vec(),
+    )
+    .await;
+    for (sent, shown) in [(-1, -1), (0, -1), (1, 1), (START - 1, START - 1), (START + 60, START + 60), (LAST, LAST)] {
         assert_eq!(field_after_create(&ana, "expired_time", json!(sent)).await, json!(shown));
     }
-    assert_eq!(field_after_create(&ana, "expired_time", json!(i64::MAX)).await, json!(i64::MAX));
     let past = ana.creates(json!({ "name": "past", "expired_time": START - 1 })).await;
     assert_eq!(ana.get(&format!("/api/token/{past}")).await.ok()["status"], json!(3));
 }

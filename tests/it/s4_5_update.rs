@@ -92,7 +92,7 @@ async fn unknown_and_read_only_fields_are_ignored(pool: PgPool) {
     let (id, key) = ana.creates_with_key(json!({ "name": "one" })).await;
     let before = ana.get(&format!("/api/token/{id}")).await.ok();
     let fields = json!({
-        "user_id": 1, "key": "sk-mine", "masked_key": "x", "created_time": 1, "accessed_time": 1,
+        "user_id": 1, "key": "", "masked_key": "x", "created_time": 1, "accessed_time": 1,
         "used_quota": 9, "status": "none", "colour": "red",
     });
     put(&ana, id, fields).await.ok();
@@ -102,16 +102,58 @@ async fn unknown_and_read_only_fields_are_ignored(pool: PgPool) {
 }
 
 #[sqlx::test(migrator = "keymeter::storage::MIGRATOR")]
-async fn a_full_update_ignores_the_status(pool: PgPool) {
+async fn a_full_update_changes_no_status_and_says_so_if_it_should(pool: PgPool) {
     let app = TestApp::new(pool).await;
     let ana = app.enabled_user("ana").await;
     let id = ana.creates(json!({ "name": "one" })).await;
-    for status in [2, 3, 7] {
+    for status in [1, 3, 7] {
         assert_eq!(put(&ana, id, json!({ "status": status })).await.ok()["status"], json!(1));
     }
+    let answer = put(&ana, id, json!({ "status": 2, "name": "two" })).await;
+    answer.refuses(400, "invalid_status");
+    assert!(answer.json()["message"].as_str().unwrap().contains("status_only"));
+    assert_eq!(listed(&ana).await["name"], "one");
     ana.put(STATUS_ONLY, json!({ "id": id, "status": 2 })).await.ok();
-    let after = put(&ana, id, json!({ "status": 1, "name": "two" })).await.ok();
-    assert_eq!((&after["status"], &after["name"]), (&json!(2), &json!("two")));
+    for status in [1, 2] {
+        let after = put(&ana, id, json!({ "status": status, "name": "two" })).await.ok();
+        assert_eq!((&after["status"], &after["name"]), (&json!(2), &json!("two")));
+    }
+}
+
+#[sqlx::test(migrator = "keymeter::storage::MIGRATOR")]
+async fn an_object_that_comes_back_unchanged_is_accepted_and_another_key_is_not(pool: PgPool) {
+    let app = TestApp::new(pool).await;
+    let ana = app.enabled_user("ana").await;
+    let (id, key) = ana.creates_with_key(json!({ "name": "one", "remain_quota": 5 })).await;
+    let (other, others) = ana.creates_with_key(json!({ "name": "two" })).await;
+    // As older versions accepted it.
+    let late = "update tokens set expires_at = 9999999999999 where id = $1";
+    sqlx::query(late).bind(id).execute(&app.pool).await.unwrap();
+    let path = format!("/api/token/{id}");
+    for disabled in [false, true] {
+        if disabled {
+            ana.put(STATUS_ONLY, json!({ "id": id, "status": 2 })).await.ok();
+        }
+        for object in [ana.get(&path).await.ok(), ana.get(&format!("{path}/details")).await.ok()] {
+            ana.put("/api/token/", object).await.ok();
+        }
+        let masked = ana.get(&path).await.ok()["masked_key"].clone();
+        for own in [json!(key), json!(key.trim_start_matches("sk-")), masked, json!("")] {
+            put(&ana, id, json!({ "key": own })).await.ok();
+        }
+    }
+    for wrong in [json!(others), json!("sk-mine"), json!("sk-ab12**********wxyz"), json!(1)] {
+        put(&ana, id, json!({ "key": wrong })).await.refuses(400, "invalid_field");
+    }
+    ana.patch("/api/token/bulk", json!({ "ids": [id], "set": { "key": key } })).await.refuses(400, "invalid_field");
+    put(&ana, id, json!({ "expired_time": 9_999_999_999_998_i64 })).await.refuses(400, "invalid_expiry");
+    put(&ana, other, json!({ "expired_time": 9_999_999_999_999_i64 })).await.refuses(400, "invalid_expiry");
+    assert_eq!(ana.get(&path).await.ok()["expired_time"], json!(9_999_999_999_999_i64));
+    // A replaced key is one that it had.
+    let rotated = ana.post(&format!("{path}/rotate"), json!({})).await.ok();
+    for own in [json!(key), rotated["key"].clone()] {
+        put(&ana, id, json!({ "key": own })).await.ok();
+    }
 }
 
 #[sqlx::test(migrator = "keymeter::storage::MIGRATOR")]

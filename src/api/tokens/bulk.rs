@@ -82,7 +82,9 @@ impl BulkChangeBody {
         let ids = IdsBody { ids: self.ids }.read(bounds::MAX_BULK_CHANGE)?;
         let set = self.set.ok_or_else(|| ApiError::new(ErrorCode::MissingField, "`set` is required"))?;
         let set = object("`set`", &set)?;
-        let patch = member_names::read::<UpdateBody>(set)?.patch()?;
+        let body = member_names::read::<UpdateBody>(set)?;
+        body.take_no_key()?;
+        let patch = body.patch()?;
         let switch = parse::<SwitchBody>(set)?.optional_switch()?;
         Ok((ids, BulkChange { patch, switch }))
     }

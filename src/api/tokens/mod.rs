@@ -15,11 +15,13 @@ use http::{HeaderMap, HeaderValue, header};
 
 use self::refusals::{ChangeRefused, TokenFields, WrongVersion};
 pub use self::requests::IdsBody;
-use self::requests::{CreateBody, SwitchBody, UpdateBody, UpdateQuery};
+use self::requests::{Claims, CreateBody, SwitchBody, UpdateBody, UpdateQuery};
 pub use self::responses::{StateBody, TokenBody};
 use self::searches::{ListingQuery, SearchBody, SearchQuery};
+use super::api_error::ApiError;
 use super::auth::ApiUser;
 use super::envelope::{Done, Envelope, NoStore, OptionalEnvelope};
+use super::error_code::ErrorCode;
 use super::error_code::codes::{
     InvalidFilter, InvalidGroup, InvalidIds, InvalidPage, InvalidSearch, MissingField, NotFound, RateLimited,
     TokenLimitReached,
@@ -32,8 +34,10 @@ use super::page::{ListAnswer, PageBody, PageQuery};
 use super::refused::Refused;
 use super::state::AppState;
 use crate::domain::bounds;
+use crate::domain::caller::Caller;
 use crate::domain::id::TokenId;
 use crate::domain::keyed_request::Once;
+use crate::domain::time::LifetimeInvalid;
 use crate::domain::token::Token;
 
 /// List your tokens, newest first (spec §4.1). With the setting `compat.client`, `data` is an array (spec §14.1).
@@ -182,7 +186,10 @@ pub async fn update(
         let (id, switch) = body.read()?;
         Once::now(app.tokens.switch(&caller, id, switch, &expected).await?)
     } else {
-        let CheckedJson(body) = CheckedJson::<UpdateBody>::from_request(request, &app).await?;
+        let CheckedJson(mut body) = CheckedJson::<UpdateBody>::from_request(request, &app).await?;
+        if let Some(claims) = body.take_claims()? {
+            check_claims(&app, &caller, claims).await?;
+        }
         let named_twice = if app.one_api { body.named_twice()? } else { None };
         let body = match named_twice {
             Some(id) => body.without_unchanged(&app.tokens.show(&caller, id).await?.policy)?,
@@ -194,6 +201,27 @@ pub async fn update(
     let at = app.ledger.now();
     let body = |token: &Token| TokenBody::new(token, &caller.user, &at, &app);
     Ok(token.map(|token| Tagged(token.policy.version, Envelope::of(body(&token)))))
+}
+
+/// Refuses a body that says of a token what is not so.
+async fn check_claims(app: &AppState, caller: &Caller, claims: Claims) -> Result<(), ApiError> {
+    let Claims { id, key, is_disabled, expired_time } = claims;
+    let token = app.tokens.show(caller, id).await?;
+    if is_disabled && token.policy.disabled_by.is_none() {
+        let message = "an edit does not disable a token; send `status` 2 to `PUT /api/token/?status_only=1`";
+        return Err(ApiError::new(ErrorCode::InvalidStatus, message));
+    }
+    if expired_time.is_some_and(|time| time != token.policy.lifetime.expired_time()) {
+        return Err(LifetimeInvalid.into());
+    }
+    if let Some(key) = key
+        && key.trim() != token.key_hint.masked()
+        && !app.tokens.has_key(caller, id, &key).await?
+    {
+        let message = "an edit does not change `key`; leave it out, or replace it with `POST /api/token/{id}/rotate`";
+        return Err(ApiError::new(ErrorCode::InvalidField, message));
+    }
+    Ok(())
 }
 
 /// Delete a token (spec §4.6). Its usage is kept.

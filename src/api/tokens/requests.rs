@@ -1,7 +1,7 @@
 //! Requests of the token API, and how they become domain types (spec §4.4, §4.5, §4.7).
 
 use serde::Deserialize;
-use serde::de::IgnoredAny;
+use serde_json::value::RawValue;
 use utoipa::{IntoParams, ToSchema};
 
 use crate::api::api_error::ApiError;
@@ -9,6 +9,8 @@ use crate::api::error_code::ErrorCode;
 use crate::api::extract::query_flag;
 use crate::api::limits::{PeriodLimitsChange, RateLimitsChange, Unread};
 use crate::api::member_names::MemberNames;
+use crate::api::other_names::{self, OtherNames};
+use crate::domain::bounds;
 use crate::domain::group::Group;
 use crate::domain::id::TokenId;
 use crate::domain::ip_allowlist::IpAllowlist;
@@ -123,12 +125,44 @@ pub struct CreateBody {
     group: Option<String>,
     /// Only for the group `auto`.
     cross_group_retry: Option<bool>,
+    /// Clients of this family send an empty one.
+    #[schema(ignore)]
+    key: Option<Unread>,
+    /// They send 1.
+    #[schema(ignore)]
+    status: Option<Unread>,
 }
 
-impl MemberNames for CreateBody {}
+/// Members of a token that no request changes.
+const READ_ONLY: &[&str] = &[
+    "user_id",
+    "masked_key",
+    "imported",
+    "disabled_by",
+    "state",
+    "state_until",
+    "created_time",
+    "accessed_time",
+    "used_quota",
+    "period_usage",
+    "deleted_time",
+    "restorable_until",
+];
+
+impl MemberNames for CreateBody {
+    const NOT_READ: &'static [&'static str] = READ_ONLY;
+    const OTHER_NAMES: &'static [OtherNames] = other_names::OF_TOKENS;
+}
 
 impl CreateBody {
     pub fn read(self) -> Result<NewToken, ApiError> {
+        if read_key(self.key.as_deref())?.is_some() {
+            return Err(ApiError::new(ErrorCode::InvalidField, "`key` is made here; leave it out"));
+        }
+        if self.status.as_deref().is_some_and(says_disabled) {
+            let message = "a token is created enabled; disable it with `status` 2 to `PUT /api/token/?status_only=1`";
+            return Err(ApiError::new(ErrorCode::InvalidStatus, message));
+        }
         let unlimited = self.unlimited_quota.unwrap_or(false);
         let (models, old) = (self.model_limits.as_ref(), self.models.as_ref());
         let (model_limits, enabled) = Models::read_with_old_name(models, self.model_limits_enabled, old)?;
@@ -195,15 +229,62 @@ pub struct UpdateBody {
     group: Option<String>,
     /// Only for the group `auto`.
     cross_group_retry: Option<bool>,
-    /// Only with `status_only=1`: 1 enables, 2 disables.
-    #[serde(rename = "status")]
+    /// Only with `status_only=1`: 1 enables, 2 disables. Else only 2 for a token that is enabled is refused.
     #[schema(value_type = Option<i64>)]
-    _status: Option<IgnoredAny>,
+    status: Option<Unread>,
+    /// That of the token, also masked; another one is refused.
+    #[schema(value_type = Option<String>)]
+    key: Option<Unread>,
 }
 
-impl MemberNames for UpdateBody {}
+impl MemberNames for UpdateBody {
+    const NOT_READ: &'static [&'static str] = READ_ONLY;
+    const OTHER_NAMES: &'static [OtherNames] = other_names::OF_TOKENS;
+}
+
+/// What a body says that an edit does not change. It must be so already: a caller who is answered 200 believes it.
+#[derive(Debug)]
+pub struct Claims {
+    pub id: TokenId,
+    pub key: Option<String>,
+    pub is_disabled: bool,
+    /// One that is not accepted any more.
+    pub expired_time: Option<i64>,
+}
+
+/// Returns true if a `status` says *disabled*. All else says nothing that restricts: clients send 1, or what they read.
+fn says_disabled(value: &RawValue) -> bool {
+    let text = value.get().trim_matches('"').trim();
+    text.parse() == Ok(2.0) || text.eq_ignore_ascii_case("disabled")
+}
+
+/// A `key` that is not empty.
+fn read_key(value: Option<&RawValue>) -> Result<Option<String>, ApiError> {
+    let key = value.map(|value| serde_json::from_str::<Option<String>>(value.get())).transpose();
+    let key = key.map_err(|_| ApiError::new(ErrorCode::InvalidField, "`key` must be a string"))?;
+    Ok(key.flatten().filter(|key| !key.trim().is_empty()))
+}
 
 impl UpdateBody {
+    /// Takes what it says of its token that an edit does not change; `None` if that restricts nothing.
+    pub fn take_claims(&mut self) -> Result<Option<Claims>, ApiError> {
+        let key = read_key(self.key.as_deref())?;
+        let is_disabled = self.status.as_deref().is_some_and(says_disabled);
+        let expired_time = self.expired_time.take_if(|time| *time > bounds::LAST_SECOND);
+        if key.is_none() && !is_disabled && expired_time.is_none() {
+            return Ok(None);
+        }
+        Ok(Some(Claims { id: required_id(self.id)?, key, is_disabled, expired_time }))
+    }
+
+    /// Refuses a key: it cannot be that of many tokens.
+    pub fn take_no_key(&self) -> Result<(), ApiError> {
+        match read_key(self.key.as_deref())? {
+            None => Ok(()),
+            Some(_) => Err(ApiError::new(ErrorCode::InvalidField, "`key` cannot be changed; leave it out")),
+        }
+    }
+
     /// The token, if the body names one limit twice: as here and as in one-api.
     pub fn named_twice(&self) -> Result<Option<TokenId>, ApiError> {
         let has_models = self.models.is_some() && (self.model_limits.is_some() || self.model_limits_enabled.is_some());

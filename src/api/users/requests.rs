@@ -10,6 +10,7 @@ use crate::api::error_code::ErrorCode;
 use crate::api::extract::exposed;
 use crate::api::limits::{PeriodLimitsChange, Unread};
 use crate::api::member_names::MemberNames;
+use crate::api::other_names::{self, OtherNames};
 use crate::domain::group::Groups;
 use crate::domain::money::Quota;
 use crate::domain::password::{NewPassword, TypedPassword};
@@ -18,6 +19,26 @@ use crate::domain::text;
 use crate::domain::user::{Role, UserFilter, UserStatus};
 use crate::domain::username::Username;
 use crate::service::users::{Grant, NewAccount, OwnAccountPatch, UserPatch};
+
+/// Members of an account that not every request reads, and those that clients of this family send beside a password.
+const READ_ONLY: &[&str] = &[
+    "id",
+    "username",
+    "display_name",
+    "email",
+    "role",
+    "status",
+    "disabled_by",
+    "group",
+    "quota",
+    "used_quota",
+    "period_usage",
+    "request_count",
+    "token_api_enabled",
+    "max_tokens",
+    "created_time",
+    "password2",
+];
 
 /// Changes of your own account. Omitted fields stay as they are.
 #[derive(Deserialize, ToSchema)]
@@ -40,7 +61,9 @@ pub struct SelfBody {
     period_limits: Option<Unread>,
 }
 
-impl MemberNames for SelfBody {}
+impl MemberNames for SelfBody {
+    const NOT_READ: &'static [&'static str] = READ_ONLY;
+}
 
 impl TryFrom<SelfBody> for OwnAccountPatch {
     type Error = ApiError;
@@ -87,14 +110,23 @@ pub struct NewUserBody {
     /// Limits of all its tokens together; members that are left out are no limit.
     #[schema(value_type = Option<PeriodLimitsChange>)]
     period_limits: Option<Unread>,
+    /// 1, or absent: an account is created enabled.
+    status: Option<i64>,
 }
 
-impl MemberNames for NewUserBody {}
+impl MemberNames for NewUserBody {
+    const NOT_READ: &'static [&'static str] = READ_ONLY;
+    const OTHER_NAMES: &'static [OtherNames] = other_names::OF_USERS;
+}
 
 impl TryFrom<NewUserBody> for NewAccount {
     type Error = ApiError;
 
     fn try_from(body: NewUserBody) -> Result<Self, ApiError> {
+        if body.status.is_some_and(|status| !matches!(status, 0 | 1)) {
+            let message = "an account is created enabled; disable it with `status` 2 to `PATCH /api/admin/users/{id}`";
+            return Err(ApiError::new(ErrorCode::InvalidStatus, message));
+        }
         let username = Username::parse(body.username.as_deref().unwrap_or_default())?;
         let display_name = body.display_name.as_deref().unwrap_or(username.as_str());
         Ok(Self {
@@ -138,7 +170,10 @@ pub struct UserPatchBody {
     password: Option<SecretString>,
 }
 
-impl MemberNames for UserPatchBody {}
+impl MemberNames for UserPatchBody {
+    const NOT_READ: &'static [&'static str] = READ_ONLY;
+    const OTHER_NAMES: &'static [OtherNames] = other_names::OF_USERS;
+}
 
 impl TryFrom<UserPatchBody> for UserPatch {
     type Error = ApiError;

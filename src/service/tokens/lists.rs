@@ -101,6 +101,16 @@ impl Tokens {
         Ok(tokens::list_listed_among(&mut conn, &ids, what, page).await?)
     }
 
+    /// Whether a text is the key of one of the caller's tokens, or an old key of it.
+    ///
+    /// # Errors
+    /// The database.
+    pub async fn has_key(&self, caller: &Caller, id: TokenId, key: &str) -> Result<bool, TokensError> {
+        let Ok(key) = ApiKey::parse(key).or_else(|_| ApiKey::parse_foreign(key)) else { return Ok(false) };
+        let mut conn = self.db.acquire().await?;
+        Ok(self.find_own_by_key(&mut conn, caller.user.id, Some(&key)).await?.contains(&id))
+    }
+
     /// The token of this owner with this key, or with this old key.
     async fn find_own_by_key(
         &self,

@@ -61,8 +61,9 @@ fn malformed() -> ApiError {
     ApiError::new(ErrorCode::InvalidIfMatch, "`If-Match` must be `*`, or entity tags in quotes, separated by commas")
 }
 
-/// The tags of a list, without their quotes; a weak one, which never matches, as `W/`. Members of a list may be empty (RFC 9110,
-/// section 5.6.1). `None` if it is no such list.
+/// The tags of a list, without their quotes. Weak ones match too: a proxy that compresses answers makes ours weak, or adds the
+/// coding to them, and a tag names a version of the token, not the bytes of an answer. Members of a list may be empty
+/// (RFC 9110, section 5.6.1). `None` if it is no such list.
 fn parse_tags(text: &str) -> Option<Vec<&str>> {
     let (mut tags, mut rest) = (Vec::new(), text.trim());
     while !rest.is_empty() {
@@ -70,9 +71,10 @@ fn parse_tags(text: &str) -> Option<Vec<&str>> {
             rest = next.trim_start();
             continue;
         }
-        let (is_weak, quoted) = rest.strip_prefix("W/").map_or((false, rest), |rest| (true, rest));
+        let quoted = rest.strip_prefix("W/").unwrap_or(rest);
         let (tag, after) = quoted.strip_prefix('"')?.split_once('"')?;
-        tags.push(if is_weak { "W/" } else { tag });
+        let bare = ["-gzip", "-br", "-zstd"].into_iter().find_map(|coding| tag.strip_suffix(coding));
+        tags.push(bare.unwrap_or(tag));
         rest = after.trim_start();
         if !rest.is_empty() && !rest.starts_with(',') {
             return None;
@@ -106,7 +108,8 @@ mod tests {
     #[test]
     fn s15_2_tags_are_read_from_a_list() {
         assert_eq!(parse_tags("\"1\""), Some(vec!["1"]));
-        assert_eq!(parse_tags(" \"1\" ,\"a,b\", W/\"3\",,\"4\" ,"), Some(vec!["1", "a,b", "W/", "4"]));
+        assert_eq!(parse_tags(" \"1\" ,\"a,b\", W/\"3\",,\"4\" ,"), Some(vec!["1", "a,b", "3", "4"]));
+        assert_eq!(parse_tags("\"1-gzip\", W/\"2-br\",\"x-\""), Some(vec!["1", "2", "x-"]));
         for empty in ["", ",", " , ,"] {
             assert_eq!(parse_tags(empty), Some(vec![]), "{empty}");
         }

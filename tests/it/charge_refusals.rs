@@ -6,7 +6,8 @@ use sqlx::PgPool;
 use crate::harness::TestApp;
 use crate::harness::answer::Refusal;
 use crate::harness::gateway::{
-    INVALID_KEY, IP_NOT_ALLOWED, MODEL_NOT_ALLOWED, REUSED, USER_SHORT, app_with_wallet, asks, balances, edits, refused,
+    INVALID_KEY, IP_NOT_ALLOWED, MODEL_NOT_ALLOWED, REUSED, USER_SHORT, app_with_wallet, asks, balances, edits,
+    refused, valid,
 };
 
 #[sqlx::test(migrator = "keymeter::storage::MIGRATOR")]
@@ -43,6 +44,54 @@ async fn each_charge_of_a_batch_succeeds_or_fails_alone(pool: PgPool) {
     let outcomes = asks(&gateway, "charges", &full).await.ok();
     assert!(outcomes.as_array().unwrap().iter().all(|outcome| outcome["success"] == json!(true)));
     assert_eq!(balances(&app, &ana, &key).await, [50, 50, 50, 0]);
+}
+
+/// A model on one's own machine goes on when the money is out.
+#[sqlx::test(migrator = "keymeter::storage::MIGRATOR")]
+async fn what_costs_nothing_needs_no_quota(pool: PgPool) {
+    let (app, ana, gateway) = app_with_wallet(pool, 10).await;
+    let (used, used_up) = ana.creates_with_key(json!({ "name": "used up", "remain_quota": 5 })).await;
+    asks(&gateway, "charge", &json!({ "key": used_up, "quota": 5 })).await.ok();
+    let (_, never_filled) = ana.creates_with_key(json!({ "name": "never filled" })).await;
+    let eve = app.enabled_user("eve").await;
+    let (_, no_wallet) = eve.creates_with_key(json!({ "name": "no wallet", "unlimited_quota": true })).await;
+    for key in [&used_up, &never_filled, &no_wallet] {
+        let nothing = json!({ "key": key, "quota": 0 });
+        assert!(valid(&gateway, &nothing).await);
+        asks(&gateway, "charge", &nothing).await.ok();
+        let held = asks(&gateway, "reserve", &nothing).await.ok();
+        let settle = json!({ "reservation_id": held["reservation_id"], "quota": 0 });
+        assert_eq!(asks(&gateway, "settle", &settle).await.ok()["charged"], 0);
+        for call in ["charge", "reserve"] {
+            assert_eq!(asks(&gateway, call, &json!({ "key": key, "quota": 1 })).await.status.as_u16(), 402);
+        }
+    }
+    // Without an amount it is not known that it costs nothing.
+    assert!(!valid(&gateway, &json!({ "key": used_up })).await);
+    // Limits of requests hold; a limit of 0 admits nothing, and one that is used up or overrun admits what costs nothing.
+    edits(&ana, used, json!({ "period_limits": { "day": 1 } })).await;
+    asks(&gateway, "charge", &json!({ "key": used_up, "quota": 0 })).await.ok();
+    edits(&ana, used, json!({ "period_limits": { "day": 0 } })).await;
+    asks(&gateway, "charge", &json!({ "key": used_up, "quota": 0 })).await.refuses(429, "token_period_exceeded");
+    edits(&ana, used, json!({ "period_limits": { "day": -1 }, "rate_limits": { "requests_per_minute": 0 } })).await;
+    asks(&gateway, "charge", &json!({ "key": used_up, "quota": 0 })).await.refuses(429, "rate_limited");
+}
+
+/// `ip` may have a port, as proxies send it.
+#[sqlx::test(migrator = "keymeter::storage::MIGRATOR")]
+async fn an_address_with_a_port_is_that_address(pool: PgPool) {
+    let (_app, ana, gateway) = app_with_wallet(pool, 10).await;
+    let list = "203.0.113.0/24\n::ffff:198.51.100.0/120\n2001:db8::/32";
+    let (_, key) = ana.creates_with_key(json!({ "name": "one", "remain_quota": 9, "allow_ips": list })).await;
+    for ip in ["203.0.113.7:61598", "198.51.100.9", "[2001:db8::7]:443", "::ffff:203.0.113.7", "[::ffff:203.0.113.7]:1"]
+    {
+        assert!(valid(&gateway, &json!({ "key": key, "ip": ip })).await, "{ip}");
+        asks(&gateway, "charge", &json!({ "key": key, "ip": ip, "quota": 1 })).await.ok();
+    }
+    refused(&asks(&gateway, "charge", &json!({ "key": key, "ip": "192.0.2.1:80", "quota": 1 })).await, IP_NOT_ALLOWED);
+    for ip in ["203.0.113.7:x", "203.0.113.7:", "x"] {
+        asks(&gateway, "charge", &json!({ "key": key, "ip": ip, "quota": 1 })).await.refuses(400, "invalid_ip");
+    }
 }
 
 #[sqlx::test(migrator = "keymeter::storage::MIGRATOR")]

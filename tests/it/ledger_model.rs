@@ -112,7 +112,7 @@ impl Model {
             () if token.deleted => Err(INVALID_KEY),
             () if token.off => Err(TOKEN_DISABLED),
             () if wallet.off => Err(USER_DISABLED),
-            () if token.is_exhausted() => Err(TOKEN_EXHAUSTED),
+            () if token.is_exhausted() && quota > 0 => Err(TOKEN_EXHAUSTED),
             () if !token.unlimited && token.remain < quota => Err(TOKEN_QUOTA_INSUFFICIENT),
             () if wallet.quota < quota => Err(USER_QUOTA_INSUFFICIENT),
             () => {

@@ -63,7 +63,7 @@ impl RequestDetails {
 /// What a request does with its cost.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Purpose {
-    /// Asks only. Without a cost, the balances are not checked, but a period limit that is used up refuses. Rates are not
+    /// Asks only. Without a cost, the balances are not checked, but a used-up token or period limit refuses. Rates are not
     /// checked either: a request that is verified and then charged counts once.
     Verify(Option<Quota>),
     /// It is charged now.
@@ -110,15 +110,16 @@ pub fn admit(
     if purpose == Purpose::Extend(Quota::ZERO) {
         return Ok(Admitted { accounts, rate_counters });
     }
-    if status == Status::QuotaExhausted {
-        return Err(RefusalReason::TokenExhausted.into());
-    }
     let (cost, least) = match purpose {
         Purpose::Charge(quota) | Purpose::Hold(quota) | Purpose::Extend(quota) | Purpose::Verify(Some(quota)) => {
             (quota, quota)
         }
         Purpose::Verify(None) => (Quota::ZERO, Quota::LEAST),
     };
+    // What costs nothing needs no quota, whether the token was ever filled or not.
+    if status == Status::QuotaExhausted && !least.is_zero() {
+        return Err(RefusalReason::TokenExhausted.into());
+    }
     accounts.afford(cost)?;
     accounts.fit_periods(least, at)?;
     let count_request = || rate_limits.admit(rate_counters, at.micros).map_err(Refusal::from);

@@ -9,11 +9,13 @@ use utoipa::{IntoParams, ToSchema};
 use super::api_error::ApiError;
 use super::auth::{KeyHolder, SignedIn};
 use super::envelope::{Envelope, NoStore};
+use super::error_code::ErrorCode;
 use super::error_code::codes::RateLimited;
 use super::extract::{ClientIp, Query, query_number};
 use super::page::{ListAnswer, PageBody};
 use super::refused::Refused;
 use super::state::AppState;
+use crate::domain::bounds;
 use crate::domain::charge_history::{ChargeFilter, PastCharge, Spend};
 use crate::domain::money::Quota;
 use crate::domain::page::PageRequest;
@@ -164,8 +166,12 @@ pub struct LogQuery {
 impl LogQuery {
     /// The filter; `None` if nothing is filtered.
     fn filter(self) -> Result<Option<ChargeFilter>, ApiError> {
-        let bound = |name: &str, text: Option<&str>| {
-            Ok::<_, ApiError>(query_number(name, text)?.filter(|at| *at != 0).map(UnixTime::new))
+        let bound = |name: &str, text: Option<&str>| match query_number(name, text)? {
+            Some(bounds::AFTER_LAST_SECOND..) => {
+                let message = format!("`{name}` must be a Unix timestamp in seconds");
+                Err(ApiError::new(ErrorCode::InvalidQuery, message))
+            }
+            at => Ok(at.filter(|at| *at != 0).map(UnixTime::new)),
         };
         let from = bound("start_timestamp", self.start_timestamp.as_deref())?;
         let to = bound("end_timestamp", self.end_timestamp.as_deref())?;

@@ -195,6 +195,12 @@ pub const CACHE_REFRESH_AGE: Duration = Duration::from_secs(1);
 /// Days of spend on an overview, including today.
 pub const OVERVIEW_DAYS: i64 = 7;
 
+/// The last second of the year 9999. What says a later time is not in seconds, and calendars end there.
+pub const LAST_SECOND: i64 = 253_402_300_799;
+
+/// The first second after it.
+pub const AFTER_LAST_SECOND: i64 = LAST_SECOND + 1;
+
 /// A token that expires within this many seconds needs attention.
 pub const EXPIRES_SOON_SECONDS: i64 = 7 * DAY;
 

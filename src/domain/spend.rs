@@ -28,9 +28,6 @@ const LATEST: i64 = 12 * 3_600;
 /// A shorter range has fewer charges than its edges would have.
 const SHORTEST: i64 = 4 * DAY;
 
-/// The last second of the year 9999. The table `usage_daily` has no later day.
-const LAST_SECOND: i64 = 253_402_300_799;
-
 /// The seconds in which charges were made that count in the days from `first` to before `until`.
 #[must_use]
 pub fn charged_between(first: Day, until: Day) -> (UnixTime, UnixTime) {
@@ -44,7 +41,7 @@ impl SpendParts {
     #[must_use]
     pub fn new(from: UnixTime, to: UnixTime, charges_since: Option<UnixTime>, now: UnixTime) -> Self {
         // There are no charges before 1970.
-        let (from, to) = (from.get().max(0), to.get().min(LAST_SECOND));
+        let (from, to) = (from.get().max(0), to.get().min(bounds::LAST_SECOND));
         if from > to {
             return Self { days: None, edges: Vec::new() };
         }
@@ -64,7 +61,7 @@ impl SpendParts {
         };
         let last_day = if to >= now.get() {
             edges.push((to + 1, i64::MAX));
-            day(LAST_SECOND)
+            day(bounds::LAST_SECOND)
         } else {
             let midnight = midnight_from(to + 1);
             edges.push((midnight - EARLIEST, midnight + LATEST - 1));
@@ -123,7 +120,7 @@ mod tests {
         let open = text(&parts(from, MIDNIGHT, None));
         assert_eq!(open, ("2026-02-09 9999-12-31".to_owned(), vec![both[0], (MIDNIGHT + 1, i64::MAX)]));
         let all = text(&parts(i64::MIN, i64::MAX, None));
-        assert_eq!(all, ("1970-01-01 9999-12-31".to_owned(), vec![(LAST_SECOND + 1, i64::MAX)]));
+        assert_eq!(all, ("1970-01-01 9999-12-31".to_owned(), vec![(bounds::LAST_SECOND + 1, i64::MAX)]));
     }
 
     #[test]

@@ -3,6 +3,8 @@
 use chrono::{NaiveDate, TimeDelta};
 use chrono_tz::Tz;
 
+use super::bounds;
+
 /// Seconds of a day. Unix time has no leap seconds.
 pub const DAY: i64 = 86_400;
 
@@ -103,18 +105,18 @@ pub enum Lifetime {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-#[error("`expired_time` must be a Unix timestamp in seconds, or -1 for never")]
+#[error("`expired_time` must be a Unix timestamp in seconds, at most 253402300799 (the year 9999), or -1 for never")]
 pub struct LifetimeInvalid;
 
 impl Lifetime {
     /// From `expired_time` of the API: -1 and 0 mean never; a past time is allowed.
     ///
     /// # Errors
-    /// Any other negative number.
+    /// Any other negative number; a time after [`bounds::LAST_SECOND`], as milliseconds are.
     pub const fn from_wire(expired_time: i64) -> Result<Self, LifetimeInvalid> {
         match expired_time {
             -1 | 0 => Ok(Self::Forever),
-            seconds @ 1.. => Ok(Self::Until(UnixTime(seconds))),
+            seconds @ 1..=bounds::LAST_SECOND => Ok(Self::Until(UnixTime(seconds))),
             _ => Err(LifetimeInvalid),
         }
     }
@@ -243,7 +245,10 @@ mod tests {
         assert_eq!(Lifetime::from_wire(0), Ok(Lifetime::Forever));
         assert_eq!(Lifetime::from_wire(7), Ok(Lifetime::Until(UnixTime(7))));
         assert_eq!(Lifetime::from_wire(-2), Err(LifetimeInvalid));
-        assert_eq!(Lifetime::from_wire(i64::MIN), Err(LifetimeInvalid));
+        assert_eq!(Lifetime::from_wire(bounds::LAST_SECOND), Ok(Lifetime::Until(UnixTime(253_402_300_799))));
+        for beyond in [253_402_300_800, 1_900_000_000_000, 9_999_999_999_999, i64::MAX, i64::MIN] {
+            assert_eq!(Lifetime::from_wire(beyond), Err(LifetimeInvalid));
+        }
     }
 
     #[test]

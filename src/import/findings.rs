@@ -33,6 +33,7 @@ pub enum Finding {
     SwitchedOff,
     Revived,
     ExpiredFromTheStart,
+    ExpiryBeyondCalendar,
     TokenDebt,
     TokenCapped,
     TokenUsedCapped,
@@ -86,6 +87,7 @@ impl Finding {
             Self::SwitchedOff => "switched_off",
             Self::Revived => "revived",
             Self::ExpiredFromTheStart => "expired_from_the_start",
+            Self::ExpiryBeyondCalendar => "expiry_beyond_calendar",
             Self::TokenDebt => "token_debt",
             Self::TokenCapped => "token_capped",
             Self::TokenUsedCapped => "token_used_capped",
@@ -155,6 +157,9 @@ impl Finding {
             }
             Self::Revived => "keys that the other service refuses without a reason were enabled (--revive)",
             Self::ExpiredFromTheStart => "keys with an expiry time of 0 or below are expired, as they are there",
+            Self::ExpiryBeyondCalendar => {
+                "keys with an expiry time after the year 9999 (in milliseconds, mostly) never expire, as they do not there"
+            }
             Self::TokenDebt => "remaining quotas were below zero and became 0",
             Self::TokenCapped => "remaining quotas were above the maximum and became the maximum",
             Self::TokenUsedCapped => "used quotas of keys were outside the range and were limited to it",

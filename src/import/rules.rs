@@ -167,11 +167,15 @@ pub fn map_token(token: &ForeignToken, now: UnixTime, revive: bool) -> (Option<M
     (Some(mapped), found)
 }
 
-/// -1 is never; 0 and other negative numbers are long ago.
+/// -1 is never; 0 and other negative numbers are long ago; a time that no calendar has never comes, there too.
 fn lifetime(expired_time: i64, found: &mut Vec<Found>) -> Lifetime {
     match expired_time {
         -1 => Lifetime::Forever,
-        seconds @ 1.. => Lifetime::Until(UnixTime::new(seconds)),
+        seconds @ 1..=bounds::LAST_SECOND => Lifetime::Until(UnixTime::new(seconds)),
+        other @ 1.. => {
+            found.push(Found::new(Finding::ExpiryBeyondCalendar, Detail::Expiry { expired_time: other }));
+            Lifetime::Forever
+        }
         other => {
             found.push(Found::new(Finding::ExpiredFromTheStart, Detail::Expiry { expired_time: other }));
             Lifetime::Until(UnixTime::new(1))
@@ -380,15 +384,16 @@ mod tests {
     fn an_expiry_of_zero_is_long_ago_and_minus_one_is_never() {
         let until = |at| Lifetime::Until(UnixTime::new(at));
         for (expired_time, lifetime, found) in [
-            (-1, Lifetime::Forever, false),
-            (0, until(1), true),
-            (-2, until(1), true),
-            (1, until(1), false),
-            (4_102_444_800, until(4_102_444_800), false),
+            (-1, Lifetime::Forever, None),
+            (0, until(1), Some(Finding::ExpiredFromTheStart)),
+            (-2, until(1), Some(Finding::ExpiredFromTheStart)),
+            (1, until(1), None),
+            (4_102_444_800, until(4_102_444_800), None),
+            (253_402_300_799, until(253_402_300_799), None),
+            (1_767_225_600_000, Lifetime::Forever, Some(Finding::ExpiryBeyondCalendar)),
         ] {
             let (mapped, findings) = mapped(&ForeignToken { expired_time, ..token() });
-            let expected: &[Finding] = if found { &[Finding::ExpiredFromTheStart] } else { &[] };
-            assert_eq!((mapped.lifetime, findings.as_slice()), (lifetime, expected), "{expired_time}");
+            assert_eq!((mapped.lifetime, findings), (lifetime, Vec::from_iter(found)), "{expired_time}");
         }
     }
 

@@ -13,9 +13,11 @@ use serde::de::DeserializeOwned;
 
 use super::api_error::ApiError;
 use super::error_code::ErrorCode;
+use super::member_names::{self, MemberNames};
 use super::middleware::request_id::RequestId;
 use super::state::AppState;
 use crate::domain::caller::Origin;
+use crate::domain::ip_allowlist;
 
 /// Maximum size of a body in bytes.
 pub const MAX_BODY: usize = 1024 * 1024;
@@ -38,16 +40,17 @@ impl<T: DeserializeOwned, const MAX: usize> FromRequest<Arc<AppState>> for Json<
     }
 }
 
-/// A JSON body that may be absent; an absent body is read as `{}`.
+/// A JSON body that may be absent; an absent body is read as `{}`. What looks like a restriction must be known: see
+/// [`member_names`].
 pub struct OptionalJson<T>(pub T);
 
-impl<T: DeserializeOwned> FromRequest<Arc<AppState>> for OptionalJson<T> {
+impl<T: DeserializeOwned + MemberNames> FromRequest<Arc<AppState>> for OptionalJson<T> {
     type Rejection = ApiError;
 
     async fn from_request(request: Request, _: &Arc<AppState>) -> Result<Self, ApiError> {
         let body = body(request, MAX_BODY).await?;
         let empty = body.iter().all(u8::is_ascii_whitespace);
-        parse(if empty { b"{}" } else { &body }).map(Self)
+        member_names::read(if empty { b"{}" } else { &body }).map(Self)
     }
 }
 
@@ -225,7 +228,7 @@ impl ClientIp {
         let mut hops = headers.iter().rev().flat_map(|value| value.as_bytes().rsplit(|byte| *byte == b','));
         let mut client = peer;
         for hop in hops.by_ref().take(MAX_PROXIES) {
-            client = hop_ip(hop);
+            client = std::str::from_utf8(hop).ok().and_then(ip_allowlist::address);
             if !client.as_ref().is_some_and(trusted) {
                 return Self(client);
             }
@@ -233,17 +236,6 @@ impl ClientIp {
         // Every hop is trusted: the last one is the client. More hops than the limit are a loop or forged.
         Self(client.filter(|_| hops.next().is_none()))
     }
-}
-
-/// Parses an address as proxies write it: bare or in brackets, with or without a port.
-fn hop_ip(hop: &[u8]) -> Option<IpAddr> {
-    let text = std::str::from_utf8(hop).ok()?.trim();
-    let bare = text.strip_prefix('[').and_then(|rest| rest.strip_suffix(']'));
-    let ip = bare.map_or_else(
-        || text.parse().ok().or_else(|| text.parse::<SocketAddr>().ok().map(|hop| hop.ip())),
-        |bare| bare.parse().ok().map(IpAddr::V6),
-    );
-    ip.map(|ip: IpAddr| ip.to_canonical())
 }
 
 /// The client's address and the request id, for the audit log.

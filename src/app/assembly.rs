@@ -16,6 +16,7 @@ use crate::config::{self, ClientOf, Config, ListKey, Registration, TokenApi};
 use crate::domain::clock::Clock;
 use crate::domain::group::Groups;
 use crate::domain::id::UserId;
+use crate::domain::ip_allowlist;
 use crate::domain::money::Quota;
 use crate::service::access_tokens::AccessTokens;
 use crate::service::audit::Audit;
@@ -287,7 +288,7 @@ impl App {
             db: db.clone(),
             draining: AtomicBool::new(false),
             metrics_access: config.server.metrics,
-            trusted_proxies: config.server.trusted_proxies.clone(),
+            trusted_proxies: config.server.trusted_proxies.iter().copied().map(ip_allowlist::canonical).collect(),
             request_timeout: Duration::from_secs(config.server.request_timeout_seconds),
             errors_as_200: config.http.errors_as_200,
             unlimited_limit: config.compat.unlimited_limit,

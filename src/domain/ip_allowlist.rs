@@ -3,7 +3,7 @@
 use std::net::IpAddr;
 use std::sync::Arc;
 
-use ipnet::IpNet;
+use ipnet::{IpNet, Ipv4Net};
 
 use super::bounds;
 
@@ -121,13 +121,51 @@ impl ClientAddress {
     }
 }
 
-/// A network in CIDR notation, or an address as the network of itself.
+/// A network in CIDR notation, or an address as the network of itself, as it is compared.
 #[must_use]
 pub fn network(entry: &str) -> Option<IpNet> {
-    match entry.parse::<IpAddr>() {
-        Ok(ip) => Some(IpNet::from(ip.to_canonical())),
-        Err(_) => entry.parse().ok(),
+    if let Ok(ip) = entry.parse::<IpAddr>() {
+        return Some(IpNet::from(ip.to_canonical()));
     }
+    entry.parse().ok().map(canonical)
+}
+
+/// A network as it is compared: one of IPv4-mapped addresses is the IPv4 network that it means.
+#[must_use]
+pub fn canonical(net: IpNet) -> IpNet {
+    let IpNet::V6(v6) = net else { return net };
+    let mapped = v6.network().to_ipv4_mapped().zip(v6.prefix_len().checked_sub(MAPPED_PREFIX));
+    mapped.and_then(|(ip, prefix)| Ipv4Net::new(ip, prefix).ok()).map_or(net, IpNet::V4)
+}
+
+/// The bits of `::ffff:0:0/96`, the network of IPv4-mapped addresses.
+const MAPPED_PREFIX: u8 = 96;
+
+/// An address as proxies and gateways write it: bare or in brackets, with or without a port or a zone.
+#[must_use]
+pub fn address(text: &str) -> Option<IpAddr> {
+    let text = text.trim();
+    let bare = match text.strip_prefix('[') {
+        Some(rest) => {
+            let (bare, port) = rest.split_once(']')?;
+            let is_port = port.is_empty() || port.strip_prefix(':').is_some_and(is_port);
+            // Only an IPv6 address is in brackets.
+            is_port.then_some(bare).filter(|bare| bare.contains(':'))?
+        }
+        None => match text.split_once(':') {
+            Some((ip, port)) if ip.contains('.') && is_port(port) => ip,
+            Some(_) | None => text,
+        },
+    };
+    let bare = match bare.split_once('%') {
+        Some((ip, zone)) if ip.contains(':') && !zone.is_empty() => ip,
+        Some(_) | None => bare,
+    };
+    bare.parse().ok().map(|ip: IpAddr| ip.to_canonical())
+}
+
+fn is_port(text: &str) -> bool {
+    text.bytes().all(|byte| byte.is_ascii_digit()) && text.parse::<u16>().is_ok()
 }
 
 #[cfg(test)]
@@ -138,6 +176,67 @@ mod tests {
 
     fn ips(text: &str) -> IpAllowlist {
         IpAllowlist::parse(text).unwrap()
+    }
+
+    #[test]
+    fn an_address_is_read_as_proxies_and_gateways_write_it() {
+        for (text, ip) in [
+            ("203.0.113.7", "203.0.113.7"),
+            (" 203.0.113.7 ", "203.0.113.7"),
+            ("203.0.113.7:61598", "203.0.113.7"),
+            ("203.0.113.7:0", "203.0.113.7"),
+            ("[2001:db8::7]", "2001:db8::7"),
+            ("[2001:db8::7]:443", "2001:db8::7"),
+            ("2001:db8::7", "2001:db8::7"),
+            ("fe80::1%eth0", "fe80::1"),
+            ("[fe80::1%25eth0]:443", "fe80::1"),
+            ("::ffff:203.0.113.7", "203.0.113.7"),
+            ("[::ffff:203.0.113.7]:61598", "203.0.113.7"),
+        ] {
+            assert_eq!(address(text), Some(ip.parse().unwrap()), "{text}");
+        }
+        for text in [
+            "",
+            ":",
+            "203.0.113",
+            "203.0.113.7:",
+            "203.0.113.7:x",
+            "203.0.113.7:+1",
+            "203.0.113.7:65536",
+            "203.0.113.7:1:2",
+            "[203.0.113.7]:1",
+            "[2001:db8::7",
+            "[2001:db8::7]443",
+            "[2001:db8::7]:65536",
+            "2001:db8::7]:1",
+            "203.0.113.7%eth0",
+            "fe80::1%",
+            "unknown",
+            "_hidden",
+            "203.0.113.7, 10.0.0.1",
+            "10.0.0.0/8",
+        ] {
+            assert_eq!(address(text), None, "{text}");
+        }
+    }
+
+    #[test]
+    fn a_network_of_mapped_addresses_is_the_ipv4_network_that_it_means() {
+        for (entry, means) in [
+            ("::ffff:10.0.0.0/104", "10.0.0.0/8"),
+            ("::ffff:a00:0/104", "10.0.0.0/8"),
+            ("::ffff:0:0/96", "0.0.0.0/0"),
+            ("::ffff:192.0.2.1/128", "192.0.2.1/32"),
+            ("2001:db8::/32", "2001:db8::/32"),
+            ("::/0", "::/0"),
+            ("10.0.0.0/8", "10.0.0.0/8"),
+        ] {
+            assert_eq!(network(entry), Some(means.parse().unwrap()), "{entry}");
+        }
+        let list = ips("::ffff:10.0.0.0/104");
+        assert!(list.admits("10.1.2.3".parse().unwrap()) && list.admits("::ffff:10.1.2.3".parse().unwrap()));
+        assert!(!list.admits("11.1.2.3".parse().unwrap()));
+        assert_eq!(list.as_str(), "::ffff:10.0.0.0/104", "as it was written");
     }
 
     fn ip(text: &str) -> IpAddr {

@@ -1,7 +1,5 @@
 //! Fields that the bodies of several calls share.
 
-use std::net::IpAddr;
-
 use serde::Deserialize;
 use serde_json::value::RawValue;
 use utoipa::openapi::RefOr;
@@ -11,7 +9,7 @@ use utoipa::{Number, PartialSchema, ToSchema};
 use crate::api::api_error::ApiError;
 use crate::api::error_code::ErrorCode;
 use crate::domain::bounds;
-use crate::domain::ip_allowlist::ClientAddress;
+use crate::domain::ip_allowlist::{self, ClientAddress};
 use crate::domain::ledger::{Counts, RequestContext};
 use crate::domain::money::Quota;
 use crate::domain::price::Cost;
@@ -130,9 +128,8 @@ pub(super) fn context(sent_model: Option<String>, ip: Option<&str>) -> Result<Re
     let ip = match ip {
         None | Some("") => ClientAddress::NotSent,
         Some(text) => {
-            let ip: Result<IpAddr, _> = text.trim().parse();
-            let ip = ip.map_err(|_| ApiError::new(ErrorCode::InvalidIp, "`ip` must be an IPv4 or IPv6 address"))?;
-            ClientAddress::Known(ip.to_canonical())
+            let invalid = || ApiError::new(ErrorCode::InvalidIp, "`ip` must be an IPv4 or IPv6 address");
+            ClientAddress::Known(ip_allowlist::address(text).ok_or_else(invalid)?)
         }
     };
     Ok(RequestContext { model, ip })

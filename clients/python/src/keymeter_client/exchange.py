@@ -89,6 +89,7 @@ class Settings:
             raise ValueError("KEYMETER_URL must be an http or https address without a query")
         if parts.username is not None or parts.password is not None:
             raise ValueError("KEYMETER_URL must not have a user or a password")
+        self.encrypted: Final = parts.scheme == "https"
         if not all("!" <= character <= "~" for character in credential):
             raise ValueError(f"{variable} must be printable ASCII without blanks")
         self.headers: Final = {

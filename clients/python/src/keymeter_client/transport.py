@@ -7,7 +7,7 @@ import threading
 import time
 from collections.abc import Callable
 from contextlib import suppress
-from typing import Final, TypeVar
+from typing import Any, Final, TypeVar
 
 import httpx
 
@@ -31,10 +31,21 @@ def no_answer(error: httpx.HTTPError) -> NoAnswer:
     return NoAnswer(f"{kind}: {error}" if isinstance(error, httpx.ConnectError) else kind, sent)
 
 
+def options(settings: Settings) -> dict[str, Any]:
+    """Of a client of httpx. It follows no redirect, so that the credential goes nowhere else."""
+    return {
+        "base_url": settings.url,
+        "headers": settings.headers,
+        "limits": LIMITS,
+        # A proxy of the environment would read what is not encrypted. It tunnels https, and sees the name of the service.
+        "trust_env": settings.encrypted,
+    }
+
+
 class Transport:
     def __init__(self, settings: Settings) -> None:
         self._settings = settings
-        self._http = httpx.Client(base_url=settings.url, headers=settings.headers, limits=LIMITS)
+        self._http = httpx.Client(**options(settings))
         self._connections = threading.Semaphore(CONNECTIONS)
 
     def __repr__(self) -> str:
@@ -84,7 +95,7 @@ class Transport:
 class AsyncTransport:
     def __init__(self, settings: Settings) -> None:
         self._settings = settings
-        self._http = httpx.AsyncClient(base_url=settings.url, headers=settings.headers, limits=LIMITS)
+        self._http = httpx.AsyncClient(**options(settings))
         self._connections = asyncio.Semaphore(CONNECTIONS)
 
     def __repr__(self) -> str:

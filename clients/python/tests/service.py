@@ -230,6 +230,11 @@ class LossyProxy:
                 return
             service.sendall(request)
 
+    @property
+    def connections(self) -> int:
+        """How many there have been."""
+        return len(self._clients)
+
     def close(self) -> None:
         """Refuses connections, and ends those it has."""
         for connection in [self._listener, *self._clients]:

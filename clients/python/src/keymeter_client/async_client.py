@@ -20,19 +20,26 @@ T = TypeVar("T")
 
 
 class AsyncKeymeter(AsyncTransport):
-    """Keymeter's calls for gateways, for asyncio. Use it in one event loop.
+    """Keymeter's calls for gateways, for asyncio. Use it in one event loop of each process.
 
     `url` and `credential` default to the environment variables `KEYMETER_URL` and `KEYMETER_CREDENTIAL`. `max_spends` is how
     many spends may be open or wait for their settlement at a time; beyond it, new ones raise Unavailable.
     """
 
     def __init__(self, url: str | None = None, credential: str | None = None, *, max_spends: int = 10_000) -> None:
-        super().__init__(Settings(url, credential))
         self._outbox = Outbox(max_spends)
         self._hurry = asyncio.Event()
         # The loop itself keeps only weak references to tasks.
         self._tasks: set[asyncio.Task[Any]] = set()
         self._renewals: set[asyncio.Task[None]] = set()
+        super().__init__(Settings(url, credential))
+
+    def _forked(self) -> None:
+        super()._forked()
+        self._of_parent += [self._tasks, self._renewals]
+        self._outbox = self._outbox.of_child()
+        self._hurry = asyncio.Event()
+        self._tasks, self._renewals = set(), set()
 
     @property
     def waiting(self) -> int:
@@ -59,7 +66,7 @@ class AsyncKeymeter(AsyncTransport):
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)
         self._outbox.give_up()
-        await self._http.aclose()
+        await self._close()
 
     async def verify(
         self,
@@ -286,14 +293,15 @@ class AsyncSpend(Spending):
 
     async def begin(self) -> Reservation:
         """Makes the hold. Raises Unavailable, or Refused."""
-        if self._reservation is not None:
-            raise RuntimeError("a spend begins once")
+        hold = self._starts()
         client = self._client
         client._outbox.take_place()
         try:
-            reservation = await client._run(exchange.reserve(self._hold))
+            reservation = await client._run(exchange.reserve(hold))
         except BaseException as error:
-            if self._holds_nothing(error):
+            if self._elsewhere:
+                pass  # The place, and the doubt, are the parent's.
+            elif self._holds_nothing(error):
                 client._outbox.leave_place()
             else:
                 client._later(self._undo(), undo=True)
@@ -305,6 +313,7 @@ class AsyncSpend(Spending):
 
     async def extend(self, *, usd: Usd | None = None, quota: int | None = None, ttl_seconds: int | None = None) -> Extended:
         """Holds more, or for longer, as `AsyncKeymeter.extend`."""
+        self._must_be_here()
         reservation_id = self.reservation.reservation_id
         extended = await self._client.extend(reservation_id, usd=usd, quota=quota, ttl_seconds=ttl_seconds)
         self._reserved = extended.reserved

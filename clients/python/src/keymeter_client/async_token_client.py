@@ -39,7 +39,7 @@ class AsyncKeymeterTokens(AsyncTransport):
 
     async def close(self) -> None:
         """Closes the connections."""
-        await self._http.aclose()
+        await self._close()
 
     async def create(
         self,

@@ -22,17 +22,23 @@ T = TypeVar("T")
 
 
 class Keymeter(Transport):
-    """Keymeter's calls for gateways. Safe to use from several threads, but make one in each process.
+    """Keymeter's calls for gateways. Safe to use from several threads, and in the children of a fork.
 
     `url` and `credential` default to the environment variables `KEYMETER_URL` and `KEYMETER_CREDENTIAL`. `max_spends` is how
     many spends may be open or wait for their settlement at a time; beyond it, new ones raise Unavailable.
     """
 
     def __init__(self, url: str | None = None, credential: str | None = None, *, max_spends: int = 10_000) -> None:
-        super().__init__(Settings(url, credential))
         self._outbox = Outbox(max_spends)
         self._hurry = threading.Event()
         self._worker: threading.Thread | None = None
+        super().__init__(Settings(url, credential))
+
+    def _forked(self) -> None:
+        super()._forked()
+        self._outbox = self._outbox.of_child()
+        self._hurry = threading.Event()
+        self._worker = None
 
     @property
     def waiting(self) -> int:
@@ -53,7 +59,7 @@ class Keymeter(Transport):
             self._worker.join(CLOSE_SECONDS)
             atexit.unregister(self.close)
         self._outbox.give_up()
-        self._http.close()
+        self._close()
 
     def verify(
         self,
@@ -277,14 +283,15 @@ class Spend(Spending):
 
     def begin(self) -> Reservation:
         """Makes the hold. Raises Unavailable, or Refused."""
-        if self._reservation is not None:
-            raise RuntimeError("a spend begins once")
+        hold = self._starts()
         client = self._client
         client._outbox.take_place()
         try:
-            reservation = client._run(exchange.reserve(self._hold))
+            reservation = client._run(exchange.reserve(hold))
         except BaseException as error:
-            if self._holds_nothing(error):
+            if self._elsewhere:
+                pass  # The place, and the doubt, are the parent's.
+            elif self._holds_nothing(error):
                 client._outbox.leave_place()
             else:
                 client._later(self._undo(), undo=True)
@@ -294,6 +301,7 @@ class Spend(Spending):
 
     def extend(self, *, usd: Usd | None = None, quota: int | None = None, ttl_seconds: int | None = None) -> Extended:
         """Holds more, or for longer, as `Keymeter.extend`."""
+        self._must_be_here()
         extended = self._client.extend(self.reservation.reservation_id, usd=usd, quota=quota, ttl_seconds=ttl_seconds)
         self._reserved = extended.reserved
         return extended

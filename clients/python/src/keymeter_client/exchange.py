@@ -306,6 +306,10 @@ class Hold:
     def of(cls, usd: Usd | None, request_id: str | None = None, **fields: object) -> Hold:
         return cls(_body(usd, request_id=request_id or new_request_id(), **fields))
 
+    def again(self) -> Hold:
+        """Another reservation of the same."""
+        return Hold({**self.body, "request_id": new_request_id()})
+
 
 def reserve(hold: Hold, tries: int = TRIES) -> Program[Reservation]:
     return ask(Call("reserve", hold.body, _reads(Reservation)), Tries(tries))

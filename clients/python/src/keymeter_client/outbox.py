@@ -41,7 +41,7 @@ class Outbox:
     Safe to use from several threads.
     """
 
-    def __init__(self, places: int) -> None:
+    def __init__(self, places: int, closed: bool = False) -> None:
         self._places = places
         self._lock = threading.Lock()
         self._taken = 0
@@ -49,7 +49,11 @@ class Outbox:
         self._delivering = False
         self._given_up = False
         self._left_undos = False
-        self.closed = False
+        self.closed = closed
+
+    def of_child(self) -> Outbox:
+        """That of a child process. What waits, and the places of what has begun, are the parent's."""
+        return Outbox(self._places, self.closed)
 
     def __len__(self) -> int:
         return len(self._queue)

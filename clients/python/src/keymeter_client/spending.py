@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import os
 from typing import Final
 
 from . import exchange
@@ -30,6 +31,7 @@ class Spending:
         self._reservation: Reservation | None = None
         self._reserved = 0
         self._ended = False
+        self._process = 0
         self._pico = 0
         self._told = False
         # Whether costs are told as counts alone, which the price of the model is for; None before the first one.
@@ -73,6 +75,7 @@ class Spending:
 
         Raises ValueError if this is no amount. What it was is then unknown, so at least the whole hold is charged.
         """
+        self._must_be_here()
         if self._ended:
             raise RuntimeError("the spend has ended; this cost is not charged")
         try:
@@ -105,17 +108,25 @@ class Spending:
         self._by_price = by_price
         self._counts = counts
 
+    def _starts(self) -> Hold:
+        """What is to be held. With a new ID, because several processes may begin their copies of one spend."""
+        if self._reservation is not None:
+            raise RuntimeError("a spend begins once")
+        self._process = os.getpid()
+        self._hold = self._hold.again()
+        return self._hold
+
     def _begun(self, reservation: Reservation) -> None:
         self._reservation = reservation
         self._reserved = reservation.reserved
 
     def _end(self, failed: bool) -> Ending | None:
-        """How it ends; None if it has ended before.
+        """How it ends; None if it has ended before, or if another process ends it.
 
         With a cost: settle it. By an exception without one: release. Otherwise nobody said what the work cost: the whole hold.
         """
         reservation_id = self.reservation.reservation_id
-        if self._ended:
+        if self._ended or self._elsewhere:
             return None
         self._ended = True
         if failed and not self._told and not self._unknown:
@@ -145,6 +156,15 @@ class Spending:
 
         cost = "the price of its model" if by_price else f"{usd_text(pico)} USD"
         return Ending(f"the settlement of {reservation_id} at {cost}", settle)
+
+    @property
+    def _elsewhere(self) -> bool:
+        """Whether this is the copy of a child process. Its parent began the spend, knows what the work costs and ends it."""
+        return self._process != os.getpid()
+
+    def _must_be_here(self) -> None:
+        if self._reservation is not None and self._elsewhere:
+            raise RuntimeError("this spend began in another process: tell its costs there")
 
     @staticmethod
     def _holds_nothing(error: BaseException) -> bool:

@@ -37,7 +37,7 @@ class KeymeterTokens(Transport):
 
     def close(self) -> None:
         """Closes the connections."""
-        self._http.close()
+        self._close()
 
     def create(
         self,

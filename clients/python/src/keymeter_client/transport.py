@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import threading
 import time
+import weakref
+from abc import ABC, abstractmethod
 from collections.abc import Callable
 from contextlib import suppress
 from typing import Any, Final, TypeVar
@@ -42,11 +45,56 @@ def options(settings: Settings) -> dict[str, Any]:
     }
 
 
-class Transport:
+class OfProcess(ABC):
+    """Has connections, locks and threads, which are those of one process."""
+
+    @abstractmethod
+    def _forked(self) -> None:
+        """Runs in a child process, which begins with nothing of its parent's. On the same connections each would read the
+        answers of the other, and the locks may be held by threads that the child does not have.
+        """
+
+
+_of_process: weakref.WeakSet[OfProcess] = weakref.WeakSet()
+
+
+def _forked() -> None:
+    for each in list(_of_process):
+        each._forked()
+
+
+if hasattr(os, "register_at_fork"):  # not on Windows
+    os.register_at_fork(after_in_child=_forked)
+
+
+class Transport(OfProcess):
     def __init__(self, settings: Settings) -> None:
         self._settings = settings
-        self._http = httpx.Client(**options(settings))
+        self._closed = False
+        self._http: httpx.Client | None = httpx.Client(**options(settings))
+        self._opening = threading.Lock()
         self._connections = threading.Semaphore(CONNECTIONS)
+        _of_process.add(self)
+
+    def _forked(self) -> None:
+        self._http = None
+        self._opening = threading.Lock()
+        self._connections = threading.Semaphore(CONNECTIONS)
+
+    def _opened(self) -> httpx.Client | None:
+        """None if it was closed."""
+        with self._opening:
+            if self._closed:
+                return None
+            if self._http is None:
+                self._http = httpx.Client(**options(self._settings))
+            return self._http
+
+    def _close(self) -> None:
+        with self._opening:
+            self._closed = True
+        if self._http is not None:
+            self._http.close()
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}(url={self._settings.url!r})"
@@ -74,11 +122,12 @@ class Transport:
             self._connections.release()
 
     def _exchange(self, send: Send) -> Answer | NoAnswer:
-        if self._http.is_closed:
+        http = self._opened()
+        if http is None:
             return CLOSED
         try:
             # Connecting, sending and each part of the answer have this time.
-            request = self._http.stream(
+            request = http.stream(
                 send.method, send.path, content=send.body, headers=send.headers, timeout=max(send.seconds, 0.01)
             )
             with request as response:
@@ -92,11 +141,33 @@ class Transport:
             return no_answer(error)
 
 
-class AsyncTransport:
+class AsyncTransport(OfProcess):
     def __init__(self, settings: Settings) -> None:
         self._settings = settings
-        self._http = httpx.AsyncClient(**options(settings))
+        self._closed = False
+        self._http: httpx.AsyncClient | None = httpx.AsyncClient(**options(settings))
         self._connections = asyncio.Semaphore(CONNECTIONS)
+        self._of_parent: list[object] = []
+        _of_process.add(self)
+
+    def _forked(self) -> None:
+        # Kept, because its end would use the event loop of the parent.
+        self._of_parent.append(self._http)
+        self._http = None
+        self._connections = asyncio.Semaphore(CONNECTIONS)
+
+    def _opened(self) -> httpx.AsyncClient | None:
+        """None if it was closed."""
+        if self._closed:
+            return None
+        if self._http is None:
+            self._http = httpx.AsyncClient(**options(self._settings))
+        return self._http
+
+    async def _close(self) -> None:
+        self._closed = True
+        if self._http is not None:
+            await self._http.aclose()
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}(url={self._settings.url!r})"
@@ -126,11 +197,12 @@ class AsyncTransport:
             self._connections.release()
 
     async def _exchange(self, send: Send) -> Answer | NoAnswer:
-        if self._http.is_closed:
+        http = self._opened()
+        if http is None:
             return CLOSED
         try:
             # Connecting, sending and each part of the answer have this time.
-            request = self._http.stream(
+            request = http.stream(
                 send.method, send.path, content=send.body, headers=send.headers, timeout=max(send.seconds, 0.01)
             )
             async with request as response:

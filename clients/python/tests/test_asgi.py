@@ -359,6 +359,80 @@ async def test_a_connection_without_an_address_does_not_pass_a_list_of_addresses
     assert (await call(middleware, headers=headers, client=("::1", 1)))[0]["status"] == 200
 
 
+# As a server has them that believes `X-Forwarded-For`.
+READABLE = [
+    "203.0.113.7",
+    "203.0.113.7:61598",
+    " 203.0.113.7 ",
+    "[203.0.113.7]:61598",
+    "::ffff:203.0.113.7",
+    "::FFFF:203.0.113.7:61598",
+    "[::ffff:203.0.113.7]:61598",
+    "::ffff:cb00:7107",
+    "2001:db8::7",
+    "[2001:db8::7]",
+    "[2001:DB8::7]:61598",
+    "[2001:db8:0:0:0:0:0:7]:0",
+    "fe80::7%eth0",
+    "[fe80::7%eth0]:61598",
+]
+UNREADABLE = [
+    "",
+    ":",
+    ":61598",
+    "[]:61598",
+    "[203.0.113.7",
+    "203.0.113.7]:61598",
+    "203.0.113.7:",
+    "203.0.113.7:port",
+    "203.0.113.7:615980",
+    "203.0.113.7:1:2",
+    "203.0.113.7%eth0",
+    "203.0.113.07",
+    "203.0.113.256",
+    "203.0.113",
+    "3405803783",
+    "203.0.113.7, 203.0.113.7",
+    "203.0.113.7/32",
+    "2001:db8::7::",
+    "2001:db8::7]@[::1",
+    "fe80::7%",
+    "localhost",
+    "unknown",
+    "unix:/run/site.sock",
+    "udp://203.0.113.7:61598",
+    "\u0662.0.113.7",
+    "203.0.113.7\n203.0.113.7",
+    "203.0.113.7\0",
+    "1" * 10_000,
+    None,
+    7,
+    b"\xcb\x00q\x07",
+]
+
+
+async def test_an_address_may_have_a_port_and_one_that_cannot_be_read_is_in_no_list(
+    akm: AsyncKeymeter, account: Account
+) -> None:
+    async def app(scope: Scope, receive: Any, send: Any) -> None:
+        await send({"type": "http.response.start", "status": 200, "headers": []})
+
+    middleware = KeymeterMiddleware(app, akm, hold="0.00002")
+    listed, free = account.key(allow_ips="203.0.113.7\n2001:db8::7\nfe80::7"), account.key()
+    other = account.key(allow_ips="203.0.113.8")
+
+    async def answers(key: Key, address: object) -> list[Any]:
+        client = address if address == () else (address, 1)
+        sent = await call(middleware, headers=[(b"authorization", f"Bearer {key.text}".encode())], client=client)
+        return [address, sent[0]["status"]]
+
+    for address in READABLE:
+        assert [await answers(key, address) for key in (listed, other)] == [[address, 200], [address, 403]]
+    for unreadable in (*UNREADABLE, ()):
+        expected = [[unreadable, 403], [unreadable, 200]]
+        assert [await answers(key, unreadable) for key in (listed, free)] == expected
+
+
 async def test_a_websocket_with_a_hold_is_refused_and_one_without_is_passed_on(akm: AsyncKeymeter) -> None:
     async def app(scope: Scope, receive: Any, send: Any) -> None:
         await send({"type": "websocket.accept"})

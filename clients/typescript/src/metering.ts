@@ -16,6 +16,11 @@ export type Hold<Request> =
 
 /** In the list of addresses of no key, unless that allows every address. */
 const UNKNOWN_ADDRESS = '0.0.0.0';
+/** `[2001:db8::7]:61598`, `[2001:db8::7]` or `203.0.113.7:61598`. */
+const WITH_PORT = /^(?:\[([^\]]*)\](?::\d{1,5})?|((?:::ffff:)?\d+\.[\d.]+):\d{1,5})$/i;
+const IPV4 = /^(?:(?:25[0-5]|2[0-4]\d|1\d\d|[1-9]?\d)(?:\.(?!$)|$)){4}$/;
+/** With a zone, perhaps. What it lets through may be none. */
+const IPV6 = /^([\da-f:.]*:[\da-f:.]*)(?:%.+)?$/i;
 
 export async function holdOf<Request>(
   hold: Hold<Request>,
@@ -35,8 +40,20 @@ export function begin(
   const key =
     /^bearer +(\S.*)$/i.exec(header('authorization') ?? '')?.[1]?.trim() || header('x-api-key')?.trim();
   if (!key) throw new InvalidKey(401, 'invalid_key', 'send your API key as `Authorization: Bearer …`');
-  // A key with a list of addresses is refused where there is no address, such as on a Unix socket.
-  return km.open(key, { ...hold, ip: address?.replace(/%.*$/, '') || UNKNOWN_ADDRESS });
+  return km.open(key, { ...hold, ip: ipOf(address) });
+}
+
+/**
+ * The address without its port, which some proxies add, such as those of Azure, and without its zone. A key with a list of
+ * addresses is refused where there is none, such as on a Unix socket, or where it cannot be read.
+ */
+function ipOf(address: unknown): string {
+  if (typeof address !== 'string') return UNKNOWN_ADDRESS;
+  const [, bracketed, beforePort] = WITH_PORT.exec(address.trim()) ?? [];
+  const host = bracketed ?? beforePort ?? address.trim();
+  if (IPV4.test(host)) return host;
+  const ipv6 = `http://[${IPV6.exec(host)?.[1]}]`;
+  return URL.canParse(ipv6) ? new URL(ipv6).hostname.slice(1, -1) : UNKNOWN_ADDRESS;
 }
 
 /** Why a spend is released if it was told nothing. */

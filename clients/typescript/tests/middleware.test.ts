@@ -1,7 +1,11 @@
 /** Hono and Express, each in a real server. */
 
+import { once } from 'node:events';
+import type { AddressInfo } from 'node:net';
+import express from 'express';
 import { Hono } from 'hono';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest';
+import * as forExpress from '../src/express.ts';
 import { currentSpend, keymeter } from '../src/hono.ts';
 import { Keymeter, QuotaExhausted, refusalOf } from '../src/index.ts';
 import { account, client, Lines, lossyProxy, service } from './context.ts';
@@ -370,6 +374,107 @@ test('an address may come from elsewhere', async () => {
     app.request('/', { headers: { authorization: `Bearer ${key.text}`, 'x-real-ip': address } });
   expect((await get('10.0.0.1')).status).toBe(200);
   expect((await get('10.0.0.2')).status).toBe(403);
+});
+
+// As a proxy says them to Express's `trust proxy`, or to Hono's `ip`.
+const READABLE = [
+  '203.0.113.7',
+  '203.0.113.7:61598',
+  '[203.0.113.7]:61598',
+  '::ffff:203.0.113.7',
+  '::FFFF:203.0.113.7:61598',
+  '[::ffff:203.0.113.7]:61598',
+  '::ffff:cb00:7107',
+  '2001:db8::7',
+  '[2001:db8::7]',
+  '[2001:DB8::7]:61598',
+  '[2001:db8:0:0:0:0:0:7]:0',
+  'fe80::7%eth0',
+  '[fe80::7%eth0]:61598',
+];
+const UNREADABLE = [
+  ':',
+  ':61598',
+  '[]:61598',
+  '[203.0.113.7',
+  '203.0.113.7]:61598',
+  '203.0.113.7:',
+  '203.0.113.7:port',
+  '203.0.113.7:615980',
+  '203.0.113.7:1:2',
+  '203.0.113.7%eth0',
+  '203.0.113.07',
+  '203.0.113.256',
+  '203.0.113.7.',
+  '203.0.113',
+  '0xcb.0.113.7',
+  '3405803783',
+  '203.0.113.7/32',
+  '2001:db8::7::',
+  '2001:db8::7]@[::1',
+  'fe80::7%',
+  'localhost',
+  'unknown',
+  'undefined',
+  'unix:/run/site.sock',
+  'udp://203.0.113.7:61598',
+  '1'.repeat(10_000),
+];
+const LIST = { allow_ips: '203.0.113.7\n2001:db8::7\nfe80::7' };
+
+/** What these keys are answered from each address, in order. */
+async function statuses(
+  addresses: readonly unknown[],
+  keys: readonly Key[],
+  ask: (address: never, headers: Record<string, string>) => Promise<Response>,
+): Promise<unknown[]> {
+  const answers = [];
+  for (const address of addresses) {
+    const asked = keys.map((key) => ask(address as never, { authorization: `Bearer ${key.text}` }));
+    answers.push([address, ...(await Promise.all(asked)).map(({ status }) => status)]);
+  }
+  return answers;
+}
+
+test('in Express, an address may have a port, and one that cannot be read is in no list', async () => {
+  const app = express();
+  app.set('trust proxy', true);
+  app.use(forExpress.keymeter(client(), '0.00002'));
+  app.get('/', (_, res) => void res.end('it works'));
+  const server = app.listen(0, '127.0.0.1');
+  onTestFinished(() => void server.close());
+  await once(server, 'listening');
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/`;
+  const ask = (address: string, headers: object) =>
+    fetch(url, { headers: { ...headers, 'x-forwarded-for': address } });
+  const person = await account();
+  const other = { allow_ips: '203.0.113.8' };
+  const keys = [await person.key(undefined, LIST), await person.key(), await person.key(undefined, other)];
+  expect(await statuses(READABLE, keys, ask)).toEqual(READABLE.map((address) => [address, 200, 200, 403]));
+  expect(await statuses(UNREADABLE, keys, ask)).toEqual(
+    UNREADABLE.map((address) => [address, 403, 200, 403]),
+  );
+});
+
+test('in Hono, an address may have a port, and one that cannot be read is in no list', async () => {
+  const person = await account();
+  const keys = [await person.key(undefined, LIST), await person.key()];
+  const elsewhere = new Hono().use(
+    keymeter(client(), '0.00002', { ip: (c) => (c.env as { address: string }).address }),
+  );
+  elsewhere.get('/', (c) => c.text('it works'));
+  const connected = new Hono().use(keymeter(client(), '0.00002'));
+  connected.get('/', (c) => c.text('it works'));
+  const unreadable = [...UNREADABLE, '', undefined, null, 7, ['203.0.113.7']];
+  for (const ask of [
+    (address: unknown, headers: Record<string, string>) => elsewhere.request('/', { headers }, { address }),
+    (remoteAddress: unknown, headers: Record<string, string>) =>
+      connected.request('/', { headers }, { incoming: { socket: { remoteAddress } } }),
+  ]) {
+    const asks = async (address: never, headers: Record<string, string>) => ask(address, headers);
+    expect(await statuses(READABLE, keys, asks)).toEqual(READABLE.map((address) => [address, 200, 200]));
+    expect(await statuses(unreadable, keys, asks)).toEqual(unreadable.map((address) => [address, 403, 200]));
+  }
 });
 
 test('a WebSocket with a hold is refused and one without is passed on', async () => {

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Awaitable, Callable, MutableMapping
 from dataclasses import dataclass
 from ipaddress import ip_address
@@ -23,6 +24,8 @@ App = Callable[[Scope, Receive, Send], Awaitable[None]]
 _NAME: Final = "keymeter"
 # In the list of addresses of no key, unless that allows every address.
 _UNKNOWN_ADDRESS: Final = "0.0.0.0"  # noqa: S104  # nothing is bound to it
+# `[2001:db8::7]:61598`, `[2001:db8::7]` or `203.0.113.7:61598`.
+_WITH_PORT: Final = re.compile(r"\[([^]]*)](?::[0-9]{1,5})?|((?:::ffff:)?[0-9]+\.[0-9.]+):[0-9]{1,5}", re.IGNORECASE)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -166,12 +169,18 @@ def _key(scope: Scope) -> str | None:
 
 def _address(scope: Scope) -> str:
     """Of the connection: servers replace it by what a trusted proxy says, and by nothing else."""
-    try:
-        address = ip_address(scope["client"][0])
-    except (KeyError, TypeError, ValueError):
+    client = scope.get("client")
+    host = client[0] if client else None
+    if not isinstance(host, str):
         # A Unix socket. A key with a list of addresses is refused.
         return _UNKNOWN_ADDRESS
-    return str(address).partition("%")[0]
+    # Some proxies, such as those of Azure, add the port.
+    with_port = _WITH_PORT.fullmatch(host.strip())
+    try:
+        address = ip_address(with_port[1] or with_port[2] if with_port else host.strip())
+    except ValueError:
+        return _UNKNOWN_ADDRESS
+    return str(getattr(address, "ipv4_mapped", None) or address).partition("%")[0]
 
 
 async def _answer(send: Send, error: KeymeterError) -> None:

@@ -28,7 +28,7 @@ export interface KeymeterOptions {
   readonly log?: Log;
   /** Gets what settles in the background, where a program ends with its answer: `(promise) => ctx.waitUntil(promise)`. */
   readonly waitUntil?: (promise: Promise<void>) => void;
-  /** Instead of the global `fetch`. */
+  /** Instead of `node:http` for an address of `http:`, and of the global `fetch` for one of `https:`. */
   readonly fetch?: Fetch;
 }
 

@@ -21,7 +21,7 @@ export interface KeymeterTokensOptions {
   readonly url?: string;
   /** Yours. Default: the environment variable `KEYMETER_ACCESS_TOKEN`. */
   readonly accessToken?: string;
-  /** Instead of the global `fetch`. */
+  /** Instead of `node:http` for an address of `http:`, and of the global `fetch` for one of `https:`. */
   readonly fetch?: Fetch;
 }
 

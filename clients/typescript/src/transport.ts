@@ -1,5 +1,6 @@
 /** Sends requests by fetch: where the service is, how many requests at once, and what counts as no answer. */
 
+import { directFetch } from './direct.ts';
 import { VERSION } from './version.ts';
 
 /** What came of a request: an answer, or why there is none. */
@@ -72,6 +73,10 @@ export class Settings {
     }
   }
 
+  get encrypted(): boolean {
+    return /^https:/i.test(this.url);
+  }
+
   headers(): Record<string, string> {
     return {
       authorization: `Bearer ${this.#credential}`,
@@ -98,7 +103,8 @@ export class Transport {
   constructor(settings: Settings, fetch: Fetch | undefined) {
     this.#settings = settings;
     // Found for each request, as tests and tracing replace it. Some runtimes refuse a `this` that is not theirs.
-    this.#fetch = fetch ?? ((url, init) => globalThis.fetch(url, init));
+    const globalFetch: Fetch = (url, init) => globalThis.fetch(url, init);
+    this.#fetch = fetch ?? (settings.encrypted ? undefined : directFetch()) ?? globalFetch;
   }
 
   close(): void {

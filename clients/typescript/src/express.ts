@@ -7,7 +7,7 @@
 import type { ErrorRequestHandler, Request, RequestHandler, Response } from 'express';
 import type { Keymeter } from './client.ts';
 import { KeymeterError } from './errors.ts';
-import { begin, failure, type Hold, holdOf } from './metering.ts';
+import { begin, failure, type Hold, holdOf, isWebSocket, NO_WEBSOCKETS } from './metering.ts';
 import { refusalOf } from './openai.ts';
 import { DEFAULT_TTL_SECONDS, type Spend } from './spend.ts';
 
@@ -28,6 +28,10 @@ export function keymeter(km: Keymeter, hold: Hold<Request>): RequestHandler {
       const request = await holdOf(hold, req);
       if (request) {
         if (spends.has(req)) throw new Error('the spend of this request has begun already');
+        if (isWebSocket(header(req, 'upgrade'))) {
+          res.status(403).send(NO_WEBSOCKETS);
+          return;
+        }
         const spend = await begin(km, request, (name) => header(req, name), req.ip);
         spends.set(req, spend);
         endWith(spend, res, request.ttlSeconds || DEFAULT_TTL_SECONDS);

@@ -7,7 +7,7 @@
 import type { Context, MiddlewareHandler } from 'hono';
 import type { Keymeter } from './client.ts';
 import { KeymeterError } from './errors.ts';
-import { begin, failure, type Hold, holdOf } from './metering.ts';
+import { begin, failure, type Hold, holdOf, isWebSocket, NO_WEBSOCKETS } from './metering.ts';
 import { refusalOf } from './openai.ts';
 import type { Spend } from './spend.ts';
 
@@ -40,10 +40,7 @@ export function keymeter(
       const request = hold === undefined ? undefined : await holdOf(hold, c);
       if (request) {
         if (c.get(SPEND)) throw new Error('the spend of this request has begun already');
-        // Nothing says what a part of a WebSocket costs.
-        if (c.req.header('upgrade')?.toLowerCase() === 'websocket') {
-          return c.text('WebSockets are not metered', 403);
-        }
+        if (isWebSocket(c.req.header('upgrade'))) return c.text(NO_WEBSOCKETS, 403);
         const address = options.ip ? options.ip(c) : addressOf(c);
         spend = await begin(km, request, (name) => c.req.header(name), address);
         c.set(SPEND, spend);

@@ -56,6 +56,14 @@ function ipOf(address: unknown): string {
   return URL.canParse(ipv6) ? new URL(ipv6).hostname.slice(1, -1) : UNKNOWN_ADDRESS;
 }
 
+/** Nothing says what a part of one costs, and its key would be checked only when it opens. */
+export const NO_WEBSOCKETS = 'WebSockets are not metered';
+
+/** Whether a request with this header `Upgrade` asks for one. It may have several values. */
+export function isWebSocket(upgrade: string | undefined): boolean {
+  return /websocket/i.test(upgrade ?? '');
+}
+
 /** Why a spend is released if it was told nothing. */
 export function failure(status: number | undefined): Error | undefined {
   // An answer that has begun is never free, also if its client left; one with an error is a failure.

@@ -1,6 +1,7 @@
 /** Hono and Express, each in a real server. */
 
 import { once } from 'node:events';
+import { request } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import express from 'express';
 import { Hono } from 'hono';
@@ -477,6 +478,24 @@ test('in Hono, an address may have a port, and one that cannot be read is in no 
   }
 });
 
+test('in Express, a WebSocket with a hold is refused', async () => {
+  const app = express();
+  app.use(forExpress.keymeter(client(), '0.00002'));
+  app.get('/', (_, res) => void res.end('it works'));
+  const server = app.listen(0, '127.0.0.1');
+  onTestFinished(() => void server.close());
+  await once(server, 'listening');
+  const key = await (await account()).key(10);
+  for (const upgrade of ['websocket', 'h2c, WebSocket']) {
+    const headers = { authorization: `Bearer ${key.text}`, connection: 'upgrade', upgrade };
+    const asked = request({ port: (server.address() as AddressInfo).port, headers }).end();
+    const [answer] = await once(asked, 'response');
+    expect(answer.statusCode).toBe(403);
+    answer.destroy();
+  }
+  expect(await key.used()).toBe(0);
+});
+
 test('a WebSocket with a hold is refused and one without is passed on', async () => {
   const app = new Hono();
   app.use('/held', keymeter(client(), '0.00002'));
@@ -486,9 +505,11 @@ test('a WebSocket with a hold is refused and one without is passed on', async ()
   );
   app.get('*', (c) => c.text('it works'));
   const key = await (await account()).key(10);
-  const headers = { authorization: `Bearer ${key.text}`, upgrade: 'WebSocket' };
-  expect((await app.request('/held', { headers })).status).toBe(403);
-  expect((await app.request('/free', { headers })).status).toBe(200);
+  for (const upgrade of ['WebSocket', 'h2c, websocket', 'websocket/13']) {
+    const headers = { authorization: `Bearer ${key.text}`, upgrade };
+    expect((await app.request('/held', { headers })).status).toBe(403);
+    expect((await app.request('/free', { headers })).status).toBe(200);
+  }
   expect(await key.used()).toBe(0);
 });
 

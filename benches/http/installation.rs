@@ -136,7 +136,7 @@ impl Drop for Running {
 /// The server under test: the service and the baselines, with settings from the environment. Ends when its standard input
 /// closes, so that it never outlives the program that started it.
 pub async fn serve() {
-    let config = Config::from_sources(None, std::env::vars()).unwrap();
+    let config = Config::from_sources(None, std::env::vars_os()).unwrap();
     let opened = app::open(&config, &Database::start(&config, Use::Serve).await.unwrap()).await.unwrap();
     let app = App::assemble(opened, &config, Arc::new(SystemClock), Rng::system(), HashCost::STRONG).unwrap();
     app.state.users.ensure_root(config.root.password.as_ref()).await.unwrap();

@@ -4,15 +4,18 @@
 //! the type of the default.
 
 mod sections;
+mod service_links;
 mod shown;
 
 use std::collections::BTreeMap;
+use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
 use serde::Deserialize;
 use toml::{Table, Value};
 
 pub use self::sections::*;
+use self::service_links::is_service_link;
 
 use crate::domain::group::GroupInfo;
 use crate::domain::price_list::PriceList;
@@ -22,6 +25,9 @@ use crate::domain::setting::Setting;
 pub const DEFAULTS: &str = include_str!("../../config/default.toml");
 
 const PREFIX: &str = "KEYMETER_";
+
+/// The other name of `KEYMETER_DATABASE__URL`.
+const DATABASE_URL: &str = "DATABASE_URL";
 
 /// Variables of the project's own tests, which are not settings.
 const TEST_PREFIX: &str = "KEYMETER_TEST_";
@@ -66,8 +72,9 @@ pub enum ConfigError {
     File { path: PathBuf, cause: std::io::Error },
     #[error("the settings file {path} is not valid TOML: {cause}")]
     Toml { path: PathBuf, cause: String },
-    #[error("unknown setting {0}; config/default.toml lists all settings")]
-    Unknown(String),
+    /// The name, and a known one that is like it, as `; the nearest is …`.
+    #[error("unknown setting {0}{1}; config/default.toml lists all settings")]
+    Unknown(String, String),
     /// The name of the setting or variable, and the reason.
     #[error("the setting {0} cannot be used: {1}")]
     Value(String, String),
@@ -82,7 +89,7 @@ impl Config {
     /// # Errors
     /// See [`ConfigError`].
     pub fn load(file: Option<&Path>) -> Result<Self, ConfigError> {
-        Self::from_sources(file, std::env::vars())
+        Self::from_sources(file, std::env::vars_os())
     }
 
     /// Like [`load`](Self::load), with the variables given.
@@ -91,7 +98,7 @@ impl Config {
     /// See [`ConfigError`].
     pub fn from_sources(
         file: Option<&Path>,
-        variables: impl Iterator<Item = (String, String)>,
+        variables: impl Iterator<Item = (OsString, OsString)>,
     ) -> Result<Self, ConfigError> {
         let mut settings = parse(DEFAULTS, Path::new("config/default.toml"))?;
         let schema = settings.clone();
@@ -100,7 +107,18 @@ impl Config {
         }
         let mut variables: Vec<_> = variables.collect();
         variables.sort();
-        for (name, text) in variables {
+        for (name, value) in variables {
+            // Most are of other programs, and may be anything.
+            let name = name.to_string_lossy();
+            if !is_setting(&name) {
+                continue;
+            }
+            let text = value
+                .into_string()
+                .map_err(|_| ConfigError::Value(name.clone().into_owned(), "its value is not UTF-8".to_owned()))?;
+            if is_service_link(&name, &text) {
+                continue;
+            }
             if let Some((path, value)) = from_environment(&schema, &name, &text)? {
                 set(&mut settings, &path, value);
             }
@@ -155,7 +173,12 @@ fn merge(under: &mut Table, over: Table, at: &str) -> Result<(), ConfigError> {
     for (key, value) in over {
         let path = if at.is_empty() { key.clone() } else { format!("{at}.{key}") };
         match (under.get_mut(&key), value) {
-            (None, _) => return Err(ConfigError::Unknown(path)),
+            (None, _) => {
+                let all: Vec<_> =
+                    under.keys().map(|key| if at.is_empty() { key.clone() } else { format!("{at}.{key}") }).collect();
+                let hint = nearest(&path, all.iter().map(String::as_str));
+                return Err(ConfigError::Unknown(path, hint));
+            }
             (Some(under), value) if NAMED.contains(&path.as_str()) => *under = value,
             (Some(Value::Table(under)), Value::Table(over)) => merge(under, over, &path)?,
             (Some(Value::Table(_)), _) => return Err(ConfigError::Value(path, "it is a section".into())),
@@ -165,12 +188,41 @@ fn merge(under: &mut Table, over: Table, at: &str) -> Result<(), ConfigError> {
     Ok(())
 }
 
+/// Returns true if a variable of this name must be a setting.
+fn is_setting(name: &str) -> bool {
+    name == DATABASE_URL
+        || (name.starts_with(PREFIX) && !name.starts_with(TEST_PREFIX) && !CLIENT_VARIABLES.contains(&name))
+}
+
+/// A known name that differs by `_`, case or two letters, for a message; empty if none does.
+fn nearest<'a>(name: &str, known: impl Iterator<Item = &'a str>) -> String {
+    let fold = |name: &str| name.replace(['_', '.'], "").to_lowercase();
+    let folded = fold(name);
+    let distance = |known: &&str| strsim::damerau_levenshtein(&folded, &fold(known));
+    match known.min_by_key(distance).filter(|known| distance(known) <= 2) {
+        Some("KEYMETER_DATABASE__URL") => format!("; the nearest is KEYMETER_DATABASE__URL, or {DATABASE_URL}"),
+        Some(known) => format!("; the nearest is {known}"),
+        None => String::new(),
+    }
+}
+
+/// The paths of all settings of a table.
+fn paths(table: &Table, at: &str) -> Vec<String> {
+    table
+        .iter()
+        .flat_map(|(key, value)| match value {
+            Value::Table(table) => paths(table, &format!("{at}{key}.")),
+            _ => vec![format!("{at}{key}")],
+        })
+        .collect()
+}
+
 /// The path and value of the setting that an environment variable sets. `None` if it is not a setting.
 fn from_environment(schema: &Table, name: &str, text: &str) -> Result<Option<(Vec<String>, Value)>, ConfigError> {
     let path: Vec<String> = match name {
-        "DATABASE_URL" => vec!["database".into(), "url".into()],
+        DATABASE_URL => vec!["database".into(), "url".into()],
         "KEYMETER_DATA_DIR" => vec!["data_dir".into()],
-        _ if name.starts_with(TEST_PREFIX) || CLIENT_VARIABLES.contains(&name) => return Ok(None),
+        _ if !is_setting(name) => return Ok(None),
         _ => match name.strip_prefix(PREFIX) {
             Some(rest) => rest.split("__").map(str::to_lowercase).collect(),
             None => return Ok(None),
@@ -192,7 +244,8 @@ fn from_environment(schema: &Table, name: &str, text: &str) -> Result<Option<(Ve
             Value::Array(items.map(|item| Value::String(item.to_owned())).collect())
         }
         Some(Value::Table(_) | Value::Float(_) | Value::Datetime(_)) | None => {
-            return Err(ConfigError::Unknown(name.to_owned()));
+            let all: Vec<_> = paths(schema, "").iter().map(|path| shown::variable_of(path)).collect();
+            return Err(ConfigError::Unknown(name.to_owned(), nearest(name, all.iter().map(String::as_str))));
         }
     };
     Ok(Some((path, value)))
@@ -217,7 +270,7 @@ mod tests {
     use super::*;
 
     fn load(variables: &[(&str, &str)]) -> Result<Config, ConfigError> {
-        Config::from_sources(None, variables.iter().map(|(k, v)| ((*k).to_owned(), (*v).to_owned())))
+        Config::from_sources(None, variables.iter().map(|(name, value)| (name.into(), value.into())))
     }
 
     fn load_file(text: &str) -> Result<Config, ConfigError> {
@@ -272,6 +325,15 @@ mod tests {
     #[test]
     fn what_cannot_be_used_is_named() {
         let message = |result: Result<Config, ConfigError>| result.unwrap_err().to_string();
+        for (name, known) in [
+            ("KEYMETER_DATABASE_URL", "KEYMETER_DATABASE__URL, or DATABASE_URL"),
+            ("KEYMETER_SERVER_LISTEN", "KEYMETER_SERVER__LISTEN"),
+            ("KEYMETER_SERVER__LISTN", "KEYMETER_SERVER__LISTEN"),
+        ] {
+            let unknown =
+                format!("unknown setting {name}; the nearest is {known}; config/default.toml lists all settings");
+            assert_eq!(message(load(&[(name, "x")])), unknown);
+        }
         let unknown = "unknown setting KEYMETER_LIMITS__SERCH; config/default.toml lists all settings";
         assert_eq!(message(load(&[("KEYMETER_LIMITS__SERCH", "1")])), unknown);
         assert_eq!(

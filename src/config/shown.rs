@@ -2,7 +2,7 @@
 
 use toml::{Table, Value};
 
-use super::PREFIX;
+use super::{DATABASE_URL, PREFIX};
 use crate::domain::setting::{Setting, SettingValue};
 
 const SHOWN: [&str; 29] = [
@@ -76,9 +76,14 @@ fn secret(value: &Value) -> SettingValue {
 
 fn variable(name: &str) -> String {
     match name {
-        "database.url" => "DATABASE_URL".to_owned(),
-        _ => format!("{PREFIX}{}", name.replace('.', "__").to_uppercase()),
+        "database.url" => DATABASE_URL.to_owned(),
+        _ => variable_of(name),
     }
+}
+
+/// The variable of a setting, by the rule that all have.
+pub(super) fn variable_of(name: &str) -> String {
+    format!("{PREFIX}{}", name.replace('.', "__").to_uppercase())
 }
 
 #[cfg(test)]
@@ -87,7 +92,7 @@ mod tests {
     use crate::config::{Config, DEFAULTS};
 
     fn load(variables: &[(&str, &str)]) -> Vec<Setting> {
-        let variables = variables.iter().map(|(name, text)| ((*name).to_owned(), (*text).to_owned()));
+        let variables = variables.iter().map(|(name, text)| (name.into(), text.into()));
         Config::from_sources(None, variables).unwrap().shown
     }
 
@@ -99,7 +104,7 @@ mod tests {
         let table: Table = DEFAULTS.parse().unwrap();
         for setting in &defaults {
             let known = crate::config::from_environment(&table, &setting.variable, "1");
-            assert!(!matches!(known, Err(crate::config::ConfigError::Unknown(_)) | Ok(None)), "{}", setting.variable);
+            assert!(!matches!(known, Err(crate::config::ConfigError::Unknown(..)) | Ok(None)), "{}", setting.variable);
         }
     }
 

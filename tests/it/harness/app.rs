@@ -184,11 +184,12 @@ pub async fn beside(pool: &PgPool) -> Arc<AppState> {
 
 /// The service over this database, without rate limits. `seed` is that of its random numbers.
 fn assemble(pool: &PgPool, clock: Arc<dyn Clock>, file: Option<&Path>, settings: &[(&str, &str)], seed: u64) -> App {
-    let unlimited = ["SEARCH", "LOGIN", "USAGE", "DROP_IN", "WRONG_KEYS", "REGISTER"]
+    let unlimited = ["SEARCH", "LOGIN", "USAGE", "DROP_IN", "WRONG_KEYS", "WRONG_CREDENTIALS", "REGISTER", "WRITES"]
         .map(|limit| (format!("KEYMETER_LIMITS__{limit}_PER_MINUTE"), "0".to_owned()));
     let given = settings.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned()));
     let all: BTreeMap<_, _> = unlimited.into_iter().chain(given).collect();
-    let config = Config::from_sources(file, all.into_iter()).unwrap();
+    let variables = all.into_iter().map(|(name, value)| (name.into(), value.into()));
+    let config = Config::from_sources(file, variables).unwrap();
     let vault = Vault::new(&MasterKey::from_hex(MASTER_KEY).unwrap());
     let opened = Opened { db: Db::new(pool.clone()), vault };
     App::assemble(opened, &config, clock, Rng::seeded(seed), HashCost::LEAST).unwrap()

@@ -17,10 +17,28 @@ const MIN_SERVER_VERSION: u32 = 140_000;
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// Why the database cannot be used at start.
+/// What to do if no connection can be opened.
+fn remedy(cause: &sqlx::Error) -> &'static str {
+    match cause {
+        sqlx::Error::Tls(_) => {
+            "if another authority has signed its certificate, add `sslrootcert=/path/to/ca.pem` to DATABASE_URL, or add the authority to \
+             those of the system"
+        }
+        sqlx::Error::Io(error) if error.kind() == std::io::ErrorKind::InvalidData => {
+            "if another authority has signed its certificate, add `sslrootcert=/path/to/ca.pem` to DATABASE_URL, or add the authority to \
+             those of the system"
+        }
+        sqlx::Error::Database(error) if matches!(error.code().as_deref(), Some("28P01" | "28000")) => {
+            "check user and password in DATABASE_URL; special characters of a password are percent-encoded (`@` is %40, `#` is %23)"
+        }
+        _ => "check DATABASE_URL and that the server runs",
+    }
+}
+
 #[derive(Debug, thiserror::Error)]
 pub enum OpenError {
     /// No answer, or the credentials were refused.
-    #[error("cannot reach PostgreSQL at {place}: {cause}; check DATABASE_URL and that the server runs")]
+    #[error("cannot reach PostgreSQL at {place}: {cause}; {}", remedy(.cause))]
     Unreachable {
         /// Host and port or the directory of the socket, never the password.
         place: String,

@@ -1,13 +1,12 @@
 //! The database of a process: a PostgreSQL of the operator, or the private one; migrated, and with the right master key.
 
-use std::str::FromStr;
 use std::time::{Duration, Instant};
 
 use secrecy::ExposeSecret;
-use sqlx::postgres::PgConnectOptions;
 
 use super::StartError;
 use super::data_dir::{MASTER_KEY_FILE, make_private};
+use super::database_url;
 use super::master_key::{find_master_key, make_master_key};
 use super::pool_sizes::PoolSizes;
 use super::private_postgres::{PrivateError, PrivatePostgres, Socket, Use};
@@ -53,10 +52,8 @@ impl Database {
             statement_timeout: Duration::from_secs(settings.statement_timeout_seconds),
         };
         if let Some(url) = &settings.url {
-            let connect = PgConnectOptions::from_str(url.expose_secret())
-                .map_err(|_| {
-                    StartError::Setting("database.url", "it is not postgres://user:password@host:port/name".into())
-                })?
+            let connect = database_url::read(url.expose_secret())
+                .map_err(|invalid| StartError::Setting("database.url", invalid.to_string()))?
                 .application_name("keymeter");
             return Ok(Self { options: options(connect), private: None });
         }
@@ -96,6 +93,17 @@ impl Database {
             private.stop().await;
         }
     }
+}
+
+/// Refuses a command about data where there are none: it would make an empty database and say that all is well.
+///
+/// # Errors
+/// The data directory has no private PostgreSQL, and the settings name no other.
+pub fn require_data(config: &Config) -> Result<(), StartError> {
+    if config.database.url.is_some() || PrivatePostgres::exists(&config.data_dir) {
+        return Ok(());
+    }
+    Err(PrivateError::NoData(config.data_dir.clone()).into())
 }
 
 /// Starts the database for a command, and stops it at the end, also if a signal ends the command.

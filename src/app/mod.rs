@@ -5,6 +5,7 @@ mod assembly;
 pub mod connections;
 mod data_dir;
 mod database;
+mod database_url;
 mod demo;
 mod master_key;
 mod pool_sizes;
@@ -15,7 +16,7 @@ mod stop_signals;
 use std::path::PathBuf;
 
 pub use self::assembly::App;
-pub use self::database::{Database, Opened, open, with_database};
+pub use self::database::{Database, Opened, open, require_data, with_database};
 pub use self::master_key::{find_master_key, read_new_master_key, replace_master_key};
 pub use self::private_postgres::{BackupError, PrivateError, PrivatePostgres, Use, back_up, prepare_as_root, restore};
 pub use self::serve::serve;

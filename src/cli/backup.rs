@@ -8,6 +8,7 @@ use crate::config::Config;
 use crate::output::print_line;
 
 pub async fn back_up(config: &Config, to: &Path) -> Result<(), Failure> {
+    app::require_data(config)?;
     let back_up = async |database: &Database| app::back_up(config, database, to).await.map_err(StartError::from);
     let has_key = app::with_database(config, back_up).await?;
     print_line(&format!("the database is in {}", to.display()));

@@ -4,11 +4,12 @@ use std::ffi::OsString;
 use std::process::{Command, ExitCode, ExitStatus};
 
 use super::failure::Failure;
-use crate::app::{Database, StopSignals, Use};
+use crate::app::{self, Database, StopSignals, Use};
 use crate::config::Config;
 
 /// Opens the private PostgreSQL in `psql`, and returns its exit code.
 pub async fn run(config: &Config, arguments: Vec<OsString>) -> Result<ExitCode, Failure> {
+    app::require_data(config)?;
     // They are for psql: this process ends when psql does.
     let _signals = StopSignals::catch();
     let database = Database::start(config, Use::Command).await?;

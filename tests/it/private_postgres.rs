@@ -340,6 +340,9 @@ async fn it_writes_to_disk_and_is_reached_through_its_socket_only() {
         let found: String = sqlx::query_scalar("select current_setting($1)").bind(name).fetch_one(&pool).await.unwrap();
         assert_eq!(found, expected, "{name}");
     }
+    // Also of a cluster that an older version made.
+    let hosts = "select count(*) from pg_hba_file_rules where type <> 'local'";
+    assert_eq!(sqlx::query_scalar::<_, i64>(hosts).fetch_one(&pool).await.unwrap(), 0);
     let kind = "select pg_encoding_to_char(encoding) || ' ' || datcollate from pg_database where datname = 'postgres'";
     assert_eq!(sqlx::query_scalar::<_, String>(kind).fetch_one(&pool).await.unwrap(), "UTF8 C");
     drop(server);
@@ -576,6 +579,13 @@ async fn a_backup_under_load_has_every_charge_that_was_answered_before() {
     load.abort();
     let after = spender.answered();
     assert!(after > before, "charges were answered while the backup was made");
+    // A directory that somebody else made is left alone.
+    let part = dir.path().join("other.part");
+    fs::create_dir(&part).unwrap();
+    fs::write(part.join("theirs"), "x").unwrap();
+    let refused = run(dir.path(), &[], &["backup", dir.path().join("other").to_str().unwrap()]);
+    assert!(String::from_utf8_lossy(&refused.stderr).contains("other.part exists: a backup that was ended leaves it"));
+    assert!(part.join("theirs").exists());
     let again = run(dir.path(), &[], &arguments);
     let sentence = format!("keymeter: {} exists; name a directory that does not\n", backup.display());
     assert_eq!(String::from_utf8_lossy(&again.stderr), sentence);

@@ -54,6 +54,8 @@ pub enum BackupError {
     NotPrivate,
     #[error("{0} exists; name a directory that does not")]
     Exists(PathBuf),
+    #[error("{0} exists: a backup that was ended leaves it. Remove it, or name another directory")]
+    PartExists(PathBuf),
     #[error("{0} is no complete backup")]
     Incomplete(PathBuf),
     #[error("there are data in {0}; a restore needs an empty data directory: move them away, or set KEYMETER_DATA_DIR")]
@@ -88,7 +90,10 @@ pub async fn back_up(config: &Config, database: &Database, to: &Path) -> Result<
     }
     // Complete under its name only.
     let draft = with_suffix(to, ".part");
-    remove_tree(&draft)?;
+    if draft.symlink_metadata().is_ok() {
+        return Err(BackupError::PartExists(draft));
+    }
+    make_dir(&draft)?;
     let has_key = match copy_to(config, database, &draft).await {
         Ok(has_key) => has_key,
         Err(error) => {
@@ -103,7 +108,6 @@ pub async fn back_up(config: &Config, database: &Database, to: &Path) -> Result<
 }
 
 async fn copy_to(config: &Config, database: &Database, to: &Path) -> Result<bool, BackupError> {
-    make_dir(to)?;
     let key = config.data_dir.join(MASTER_KEY_FILE);
     let has_key = config.secrets.master_key.is_none() && key.exists();
     if has_key {

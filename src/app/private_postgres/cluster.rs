@@ -11,6 +11,9 @@ use super::account::Account;
 use super::programs::Programs;
 use crate::app::data_dir::LOG_FILE;
 
+/// PostgreSQL's rules of who may connect.
+const HBA: &str = "pg_hba.conf";
+
 /// Given by PostgreSQL to the socket in its directory.
 const SOCKET: &str = ".s.PGSQL.5432";
 
@@ -43,8 +46,9 @@ impl Cluster {
     /// # Errors
     /// `initdb` failed, or the file system cannot keep the files private.
     pub async fn create(&self) -> Result<(), PrivateError> {
+        let at_hba = |cause| PrivateError::Directory(self.directory.join(HBA), cause);
         if self.directory.join("PG_VERSION").exists() {
-            return Ok(());
+            return self.admit_through_the_socket(&self.directory).map_err(at_hba);
         }
         let at = |cause| PrivateError::Directory(self.directory.clone(), cause);
         tracing::info!(directory = %self.directory.display(), "creating the database");
@@ -79,9 +83,24 @@ impl Cluster {
         if models.exists() {
             fs::remove_dir_all(&models).map_err(at)?;
         }
+        self.admit_through_the_socket(&draft).map_err(at_hba)?;
         fs::rename(&draft, &self.directory).map_err(at)?;
         let parent = self.directory.parent().unwrap_or(Path::new("/"));
         fs::File::open(parent).and_then(|parent| parent.sync_all()).map_err(at)
+    }
+
+    /// Replaces the rules of `initdb`, which admit everyone on this machine over the network as well.
+    fn admit_through_the_socket(&self, directory: &Path) -> std::io::Result<()> {
+        const RULES: &str = "# Written by Keymeter. The socket is in a private directory.\nlocal all all trust\n";
+        let file = directory.join(HBA);
+        if fs::read_to_string(&file).is_ok_and(|rules| rules == RULES) {
+            return Ok(());
+        }
+        let draft = directory.join("pg_hba.conf.new");
+        fs::write(&draft, RULES)?;
+        fs::set_permissions(&draft, fs::Permissions::from_mode(0o600))?;
+        self.account.own(&draft)?;
+        fs::rename(&draft, &file)
     }
 
     /// A directory for `initdb` with the files from which it makes a cluster: links to its own, but a `postgresql.conf` with

@@ -58,6 +58,8 @@ pub enum PrivateError {
          local disk"
     )]
     NoModes(PathBuf),
+    #[error("there are no data in {0}; set KEYMETER_DATA_DIR to the directory that has them, or DATABASE_URL")]
+    NoData(PathBuf),
     #[error("{0} is not empty and has no database; move it away")]
     NoCluster(PathBuf),
     #[error("{0} belongs to another account or is open to others; remove it")]
@@ -129,6 +131,7 @@ impl PrivateError {
                 | Self::ProgramsOutOfReach { .. }
                 | Self::DataOutOfReach { .. }
                 | Self::FormerData(_)
+                | Self::NoData(_)
                 | Self::NoCluster(_)
                 | Self::NoModes(_)
                 | Self::NoAccount

@@ -4,6 +4,7 @@ use clap::{Args, Subcommand};
 
 use super::failure::Failure;
 use super::remote::target::PlaceOptions;
+use super::remote::terminal::confirm;
 use super::remote::values::id_arg;
 use super::with_app;
 use crate::config::Config;
@@ -41,6 +42,9 @@ enum GatewayCommand {
         /// The gateway's id.
         #[arg(value_parser = id_arg)]
         id: i64,
+        /// Do not ask.
+        #[arg(long)]
+        yes: bool,
     },
     /// Create and revoke credentials, to replace one without downtime.
     #[command(subcommand)]
@@ -63,29 +67,49 @@ enum CredentialCommand {
         /// The credential's id.
         #[arg(value_parser = id_arg)]
         id: i64,
+        /// Do not ask.
+        #[arg(long)]
+        yes: bool,
     },
+}
+
+impl GatewayCommand {
+    /// Asks before what cannot be undone.
+    fn confirm(&self) -> Result<(), Failure> {
+        match self {
+            Self::Revoke { id, yes } => confirm(&format!("revoke the gateway {id}; it stops working at once"), *yes),
+            Self::Credential(CredentialCommand::Revoke { gateway, id, yes }) => {
+                confirm(&format!("revoke the credential {id} of the gateway {gateway}; it stops working at once"), *yes)
+            }
+            _ => Ok(()),
+        }
+    }
 }
 
 /// Runs the command on the server that is named.
 pub fn run_remote(args: GatewayArgs) -> Result<(), Failure> {
+    args.command.confirm()?;
     let remote = args.place.connect()?;
     match args.command {
         GatewayCommand::Create { name } => remote.create_gateway(&name),
         GatewayCommand::List => remote.list_gateways(),
-        GatewayCommand::Revoke { id } => remote.revoke_gateway(id),
+        GatewayCommand::Revoke { id, .. } => remote.revoke_gateway(id),
         GatewayCommand::Credential(CredentialCommand::Create { gateway }) => remote.create_credential(gateway),
-        GatewayCommand::Credential(CredentialCommand::Revoke { gateway, id }) => remote.revoke_credential(gateway, id),
+        GatewayCommand::Credential(CredentialCommand::Revoke { gateway, id, .. }) => {
+            remote.revoke_credential(gateway, id)
+        }
     }
 }
 
 /// Runs the command on the local database.
 pub async fn run(config: &Config, args: GatewayArgs) -> Result<(), Failure> {
+    args.command.confirm()?;
     with_app(config, async |app| {
         let gateways = &app.state.gateways;
         match args.command {
             GatewayCommand::Create { name } => create(gateways, &name).await,
             GatewayCommand::List => list(gateways).await,
-            GatewayCommand::Revoke { id } => {
+            GatewayCommand::Revoke { id, .. } => {
                 let revoked = gateways.revoke(Actor::Operator, GatewayId::new(id)).await;
                 revoked.map_err(Failure::refused)?;
                 print_line(&format!("revoked the gateway {id}"));
@@ -94,7 +118,7 @@ pub async fn run(config: &Config, args: GatewayArgs) -> Result<(), Failure> {
             GatewayCommand::Credential(CredentialCommand::Create { gateway }) => {
                 create_credential(gateways, GatewayId::new(gateway)).await
             }
-            GatewayCommand::Credential(CredentialCommand::Revoke { gateway, id }) => {
+            GatewayCommand::Credential(CredentialCommand::Revoke { gateway, id, .. }) => {
                 let (gateway_id, credential_id) = (GatewayId::new(gateway), GatewayCredentialId::new(id));
                 let revoked = gateways.revoke_credential(Actor::Operator, gateway_id, credential_id).await;
                 revoked.map_err(Failure::refused)?;

@@ -1,6 +1,7 @@
 //! The command line (specification §12): what each command does, and its refusals.
 
 use std::net::TcpListener;
+use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 use std::process::{Output, Stdio};
@@ -110,6 +111,19 @@ fn an_invalid_setting_in_the_environment_is_named() {
             "a secret that is no address",
             "the setting `database.url` cannot be used: it is not postgres://user:password@host:port/name",
         ),
+        (
+            "DATABASE_URL",
+            "mysql://ana:secret@127.0.0.1/keymeter",
+            "the setting `database.url` cannot be used: it begins with `mysql://`, and Keymeter needs PostgreSQL: \
+             postgres://user:password@host:port/name",
+        ),
+        (
+            "KEYMETER_DATABASE_URL",
+            "postgres://127.0.0.1/keymeter",
+            "unknown setting KEYMETER_DATABASE_URL; the nearest is KEYMETER_DATABASE__URL, or DATABASE_URL; \
+             config/default.toml lists all settings",
+        ),
+        ("KEYMETER_PORT", "3000", "unknown setting KEYMETER_PORT; config/default.toml lists all settings"),
     ] {
         for command in ["serve", "migrate", "doctor"] {
             let dir = tempfile::tempdir().unwrap();
@@ -127,6 +141,34 @@ fn an_invalid_setting_in_the_environment_is_named() {
     assert_eq!(refused, "`log.otlp_endpoint` needs a program that was built with `--features otlp`; this one was not");
     let refused = refusal(&run(dir.path(), &[("KEYMETER_LOG__FILTER", "keymeter=loud")], &["serve"]));
     assert!(refused.starts_with("`log.filter` cannot be read: ") && refused.ends_with("; try \"info\""), "{refused}");
+}
+
+/// Kubernetes sets them for a Service that is called keymeter, and other programs set what they like.
+#[test]
+fn variables_of_others_are_ignored_and_one_of_ours_that_is_not_utf_8_is_named() {
+    let dir = tempfile::tempdir().unwrap();
+    let not_utf_8 = std::ffi::OsStr::from_bytes(b"caf\xe9");
+    let mut command = keymeter(dir.path(), &[("KEYMETER_PORT", "tcp://10.96.0.7:3000")]);
+    command.envs([("KEYMETER_SERVICE_HOST", "10.96.0.7"), ("KEYMETER_PORT_3000_TCP_ADDR", "10.96.0.7")]);
+    let doctor = command.env("SOMETHING", not_utf_8).arg("doctor").output().unwrap();
+    let said = String::from_utf8(doctor.stdout).unwrap();
+    assert!(said.contains("there is none in "), "{said}");
+    let command = &mut keymeter(dir.path(), &[]);
+    let refused = command.env("KEYMETER_HTTP__PUBLIC_URL", not_utf_8).arg("serve").output().unwrap();
+    assert_eq!(refusal(&refused), "the setting KEYMETER_HTTP__PUBLIC_URL cannot be used: its value is not UTF-8");
+}
+
+#[test]
+fn commands_about_data_are_refused_where_there_are_none() {
+    let dir = tempfile::tempdir().unwrap();
+    let data = dir.path().join("data");
+    let backup = dir.path().join("backup");
+    for arguments in [&["backup", backup.to_str().unwrap()][..], &["psql", "--command", "select 1"]] {
+        let sentence = "set KEYMETER_DATA_DIR to the directory that has them, or DATABASE_URL";
+        let refused = refusal(&run(dir.path(), &[], arguments));
+        assert_eq!(refused, format!("there are no data in {}; {sentence}", data.display()));
+        assert!(!data.exists() && !backup.exists(), "{arguments:?}");
+    }
 }
 
 #[test]
@@ -532,14 +574,24 @@ async fn an_operator_creates_lists_and_revokes_gateway_credentials() {
     let line = |id: i64, secret: &str| format!("\tcredential {id}\t…{}", hint(secret));
     assert_eq!(credentials()[1..], [line(3, second), line(1, credential)]);
     assert!(list().lines().filter(|line| line.starts_with('\t')).all(|line| line.ends_with("\tnever used")));
-    assert_eq!(stdout_of(&credential_command(&["revoke", "1", "1"])), "revoked the credential 1 of the gateway 1\n");
+    for arguments in [&["revoke", "1"][..], &["credential", "revoke", "1", "1"]] {
+        let asked = refusal_with(2, &run(dir.path(), &[], &[&["gateway"], arguments].concat()));
+        assert!(asked.ends_with("it stops working at once? [y/N]\"; use --yes"), "{asked}");
+    }
+    assert_eq!(
+        stdout_of(&credential_command(&["revoke", "1", "1", "--yes"])),
+        "revoked the credential 1 of the gateway 1\n"
+    );
     assert_eq!(credentials()[1..], [line(3, second)]);
-    assert_eq!(refusal_with(4, &credential_command(&["revoke", "1", "1"])), "there is no such credential");
+    assert_eq!(refusal_with(4, &credential_command(&["revoke", "1", "1", "--yes"])), "there is no such credential");
     assert_eq!(refusal_with(4, &credential_command(&["create", "9999"])), "there is no such gateway");
-    assert_eq!(stdout_of(&run(dir.path(), &[], &["gateway", "revoke", "1"])), "revoked the gateway 1\n");
+    assert_eq!(stdout_of(&run(dir.path(), &[], &["gateway", "revoke", "1", "--yes"])), "revoked the gateway 1\n");
     assert_eq!(names(&list()), ["2\tedge two"]);
     for id in ["1", "9999"] {
-        assert_eq!(refusal_with(4, &run(dir.path(), &[], &["gateway", "revoke", id])), "there is no such gateway");
+        assert_eq!(
+            refusal_with(4, &run(dir.path(), &[], &["gateway", "revoke", id, "--yes"])),
+            "there is no such gateway"
+        );
     }
     assert_eq!(refusal(&run(dir.path(), &[], &["gateway", "create", ""])), "`name` is required");
 }

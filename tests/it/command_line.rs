@@ -323,8 +323,11 @@ async fn users_and_gateways_are_those_of_the_server_that_is_named_or_of_the_loca
     // The same command with --local: another database, that of the person's own machine.
     let local = person.run(&["gateway", "list", "--local"]);
     assert!(stdout_of(&local).is_empty() && stderr_of(&local).contains("keymeter: on the local database\n"));
-    assert_eq!(person.stdout(&["gateway", "revoke", &id]), format!("revoked the gateway {id}\n"));
-    assert_eq!(person.refusal(&["gateway", "revoke", &id]), (4, "there is no such gateway (not_found)".to_owned()));
+    assert_eq!(person.stdout(&["gateway", "revoke", &id, "--yes"]), format!("revoked the gateway {id}\n"));
+    assert_eq!(
+        person.refusal(&["gateway", "revoke", &id, "--yes"]),
+        (4, "there is no such gateway (not_found)".to_owned())
+    );
 
     // Without a name of a server it is the local database too.
     let nobody = Person::new();

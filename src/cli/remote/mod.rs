@@ -8,7 +8,7 @@ pub mod login;
 mod login_file;
 mod rotation;
 pub mod target;
-mod terminal;
+pub mod terminal;
 mod token_fields;
 pub mod tokens;
 pub mod usage;

@@ -267,7 +267,11 @@ impl Remote {
     /// The id of the user with this name. The server compares without case, so capitals do not matter here either.
     fn user_id(&self, username: &str) -> Result<i64, Failure> {
         for page in 1_usize.. {
-            let query = [("keyword", username.to_owned()), ("p", page.to_string()), ("page_size", "100".to_owned())];
+            let mut query = vec![("p", page.to_string()), ("page_size", "100".to_owned())];
+            // A search needs two characters, and takes `%` for a pattern.
+            if username.chars().count() >= 2 && !username.contains('%') {
+                query.push(("keyword", username.to_owned()));
+            }
             let users: Users = self.client.get("/api/admin/users", &query)?.read()?;
             let wanted = username.to_lowercase();
             if let Some(user) = users.items.iter().find(|user| user.username.to_lowercase() == wanted) {

@@ -255,6 +255,9 @@ error_codes! {
     /// A page of another site sent the request, or it does not say which site sent it.
     CrossSiteRequest = "cross_site_request", [FORBIDDEN],
         "Open this site itself; programs use an access token.";
+    /// The session cookie is for HTTPS alone, and the page was opened over plain HTTP: the browser would not keep it.
+    HttpsRequired = "https_required", [BAD_REQUEST],
+        "Open the page over https, or have the operator set `http.secure_cookies`.";
     /// The account is disabled.
     UserDisabled = "user_disabled", [FORBIDDEN],
         "Ask an administrator to enable the account.";

@@ -1,7 +1,9 @@
 //! Whether a request that carries the session cookie comes from a page of this site, as its browser states it.
 
-use http::header;
+use std::net::IpAddr;
+
 use http::request::Parts;
+use http::{HeaderMap, header};
 
 use super::api_error::ApiError;
 use super::state::AppState;
@@ -84,6 +86,20 @@ fn is_own_origin(origin: &str, parts: &Parts, app: &AppState) -> bool {
         scheme.eq_ignore_ascii_case(public_scheme) && host.eq_ignore_ascii_case(public_host)
     });
     is_host || is_public
+}
+
+/// Returns true for a page that was opened over plain HTTP from another machine. A browser keeps no secure cookie of it. On this
+/// machine it may.
+pub fn is_plain_http(headers: &HeaderMap) -> bool {
+    let origin = headers.get(header::ORIGIN).and_then(|value| value.to_str().ok()).and_then(split_origin);
+    origin.is_some_and(|(scheme, host)| scheme.eq_ignore_ascii_case("http") && !is_this_machine(host))
+}
+
+fn is_this_machine(host: &str) -> bool {
+    let host = host.to_ascii_lowercase();
+    let name = host.rsplit_once(':').filter(|(_, port)| port.bytes().all(|byte| byte.is_ascii_digit()));
+    let name = name.map_or(host.as_str(), |(name, _)| name).trim_matches(['[', ']']);
+    name == "localhost" || name.ends_with(".localhost") || name.parse().is_ok_and(|ip: IpAddr| ip.is_loopback())
 }
 
 /// The scheme and the host of a URL; the port belongs to the host unless it is the default one.

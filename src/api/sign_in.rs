@@ -15,12 +15,13 @@ use super::auth::{NotForeign, end_session, may_end_session, start_session};
 use super::envelope::{Done, Envelope};
 use super::error_code::ErrorCode;
 use super::error_code::codes::{
-    CrossSiteRequest, InvalidEmail, InvalidPassword, InvalidUsername, MissingField, RateLimited, RegistrationClosed,
-    SignInBusy, UserDisabled, WrongCredentials,
+    CrossSiteRequest, HttpsRequired, InvalidEmail, InvalidPassword, InvalidUsername, MissingField, RateLimited,
+    RegistrationClosed, SignInBusy, UserDisabled, WrongCredentials,
 };
 use super::extract::{Json, MAX_STRANGERS_BODY, exposed, origin};
 use super::member_names::{CheckedJson, MemberNames};
 use super::refused::Refused;
+use super::same_site;
 use super::state::AppState;
 use super::users::UserBody;
 use crate::domain::caller::Origin;
@@ -84,6 +85,9 @@ impl FromRequestParts<Arc<AppState>> for MayRegister {
     }
 }
 
+/// Why nobody is signed in.
+type SignInRefused = (CrossSiteRequest, HttpsRequired, WrongCredentials, UserDisabled, RateLimited, SignInBusy);
+
 /// Sign in. The response sets the cookie `session`. Pages of other sites cannot call this.
 #[utoipa::path(post, path = "/api/user/login", operation_id = "login", tag = "accounts", request_body = LoginBody,
     responses((status = 200, body = Envelope<UserBody>)))]
@@ -94,7 +98,12 @@ pub async fn sign_in(
     session: Session,
     headers: HeaderMap,
     Json(body): Json<LoginBody, MAX_STRANGERS_BODY>,
-) -> Result<Envelope<UserBody>, Refused<(CrossSiteRequest, WrongCredentials, UserDisabled, RateLimited, SignInBusy)>> {
+) -> Result<Envelope<UserBody>, Refused<SignInRefused>> {
+    if app.secure_cookies && same_site::is_plain_http(&headers) {
+        let message = "the session cookie is for HTTPS alone, and this page was opened over plain HTTP, so the browser would not \
+                       keep it: open it over https, or set KEYMETER_HTTP__SECURE_COOKIES=never";
+        return Err(ApiError::new(ErrorCode::HttpsRequired, message).into());
+    }
     let username = Username::typed(body.username.as_deref().unwrap_or_default()).ok();
     let password = TypedPassword::new(exposed(body.password.as_ref()));
     // Many sign-ins may wait for their password check.

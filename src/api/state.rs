@@ -76,6 +76,8 @@ pub struct AppState {
     pub draining: AtomicBool,
     pub metrics_access: MetricsAccess,
     pub trusted_proxies: Vec<IpNet>,
+    /// The session cookie is for HTTPS alone.
+    pub secure_cookies: bool,
     pub request_timeout: Duration,
     pub errors_as_200: bool,
     /// `compat.client` is one-api.

@@ -289,6 +289,7 @@ impl App {
             draining: AtomicBool::new(false),
             metrics_access: config.server.metrics,
             trusted_proxies: config.server.trusted_proxies.iter().copied().map(ip_allowlist::canonical).collect(),
+            secure_cookies: config.http.cookies_are_secure(),
             request_timeout: Duration::from_secs(config.server.request_timeout_seconds),
             errors_as_200: config.http.errors_as_200,
             unlimited_limit: config.compat.unlimited_limit,

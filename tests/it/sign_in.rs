@@ -155,6 +155,43 @@ const SOURCES: [(Headers<'static>, bool); 17] = [
 const OTHER_SITE: &str =
     "a page of another site sent this request (`Origin` or `Sec-Fetch-Site`); open this site directly";
 
+/// The browser would not keep the cookie, and the page ask again for ever.
+#[sqlx::test(migrator = "keymeter::storage::MIGRATOR")]
+async fn a_page_over_plain_http_is_told_that_a_secure_cookie_would_not_be_kept(pool: PgPool) {
+    let secure = TestApp::with(pool.clone(), &[("KEYMETER_HTTP__SECURE_COOKIES", "always")]).await;
+    let plain = TestApp::with(pool, &[]).await;
+    let body = json!({ "username": "root", "password": ROOT_PASSWORD });
+    for (app, host, refused) in [
+        (&secure, "keys.test", true),
+        (&secure, "10.0.0.7:3000", true),
+        (&secure, "localhost:3000", false),
+        (&secure, "127.0.0.1:3000", false),
+        (&secure, "[::1]:3000", false),
+        (&plain, "keys.test", false),
+    ] {
+        let origin = format!("http://{host}");
+        let headers: Headers<'_> = &[("host", host), ("origin", &origin)];
+        let answer =
+            app.stranger().send(request_with_headers(&app.stranger(), Method::POST, LOGIN, headers, &body)).await;
+        if refused {
+            answer.refuses(400, "https_required");
+            assert!(answer.header("set-cookie").is_none());
+        } else {
+            answer.ok();
+        }
+    }
+    for origin in ["https://keys.test"] {
+        let headers: Headers<'_> = &[("host", "keys.test"), ("origin", origin)];
+        secure
+            .stranger()
+            .send(request_with_headers(&secure.stranger(), Method::POST, LOGIN, headers, &body))
+            .await
+            .ok();
+    }
+    // A program sends no origin.
+    secure.stranger().post(LOGIN, body).await.ok();
+}
+
 #[sqlx::test(migrator = "keymeter::storage::MIGRATOR")]
 async fn a_page_of_another_site_cannot_sign_in_or_register(pool: PgPool) {
     let app = TestApp::with(pool, &[("KEYMETER_ACCOUNTS__REGISTRATION", "open")]).await;

@@ -83,14 +83,16 @@ fn parse_tags(text: &str) -> Option<Vec<&str>> {
     Some(tags)
 }
 
-/// Refuses a header `If-Match` of a call about many tokens: it would be ignored, and the caller believe that it was not.
+/// Why a call about many tokens takes no `If-Match`.
+pub const MANY: &str = "this call changes many tokens and takes no `If-Match`; change them one by one";
+
+/// Refuses a header `If-Match` of a call that compares no versions: it would be ignored, and the caller believe that it was not.
 ///
 /// # Errors
 /// There is one.
-pub fn take_no_if_match(headers: &HeaderMap) -> Result<(), ApiError> {
+pub fn take_no_if_match(headers: &HeaderMap, why: &str) -> Result<(), ApiError> {
     if headers.contains_key(header::IF_MATCH) {
-        let message = "this call changes many tokens and takes no `If-Match`; change them one by one";
-        return Err(ApiError::new(ErrorCode::InvalidIfMatch, message));
+        return Err(ApiError::new(ErrorCode::InvalidIfMatch, why));
     }
     Ok(())
 }

@@ -41,7 +41,7 @@ use crate::service::keys::KeysError;
 use crate::service::ledger::{ChargeRequest, LedgerError};
 use crate::service::rng::Rng;
 use crate::service::sign_in::SignInError;
-use crate::service::tokens::TokensError;
+use crate::service::tokens::{Shows, TokensError};
 use crate::service::users::UsersError;
 
 /// Days of charges before now. The charges of 90 days are kept by default, and today is one of them.
@@ -139,8 +139,9 @@ async fn begin_day(
 ) -> Result<(), DemoError> {
     for key in KEYS.iter().filter(|key| key.first_day == day) {
         let owner = people.owner(key.owner)?.clone();
-        let token = state.tokens.create(&owner, new_token(key, end)?, None).await?.answer;
-        created.push(CreatedKey { key, id: token.token.id, text: token.key.expose().to_owned(), owner });
+        let (token, made) = state.tokens.create(&owner, new_token(key, end)?, None, Shows::Key).await?.answer;
+        let text = made.map(|made| made.expose().to_owned()).unwrap_or_default();
+        created.push(CreatedKey { key, id: token.id, text, owner });
     }
     match day {
         30 | 60 => accounts::top_up(state, people).await,

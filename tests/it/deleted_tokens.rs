@@ -107,7 +107,8 @@ async fn s15_5_the_limit_of_tokens_holds_for_restored_ones(pool: PgPool) {
 #[sqlx::test(migrator = "keymeter::storage::MIGRATOR")]
 async fn s15_5_after_30_days_a_token_is_gone_and_its_key_erased(pool: PgPool) {
     let (app, ana, _) = app_with_wallet(pool, 1_000).await;
-    let (id, _) = ana.creates_with_key(json!({ "name": "one" })).await;
+    let lists = json!({ "name": "one", "note": "n", "model_limits": "o1", "allow_ips": "10.0.0.1" });
+    let (id, _) = ana.creates_with_key(lists).await;
     let (live, _) = ana.creates_with_key(json!({ "name": "two" })).await;
     let ana = ana.by_access_token().await;
     deletes(&ana, id).await;
@@ -124,6 +125,9 @@ async fn s15_5_after_30_days_a_token_is_gone_and_its_key_erased(pool: PgPool) {
     ana.post(&restore(id), json!({})).await.is(NOT_FOUND);
     jobs.run_as_of(app.clock.now()).await.unwrap();
     assert_eq!((sealed(id).await.len(), sealed(live).await.is_empty()), (0, false));
+    // What can be long goes with it: one account makes and deletes as many as it likes.
+    let long = "select note || model_limits || allow_ips from tokens where id = $1";
+    assert_eq!(sqlx::query_scalar::<_, String>(long).bind(id).fetch_one(&app.pool).await.unwrap(), "");
 }
 
 #[sqlx::test(migrator = "keymeter::storage::MIGRATOR")]

@@ -136,6 +136,20 @@ async fn s15_2_a_change_with_another_tag_is_refused_with_the_present_one(pool: P
 }
 
 #[sqlx::test(migrator = "keymeter::storage::MIGRATOR")]
+async fn s15_2_calls_that_compare_no_version_refuse_one(pool: PgPool) {
+    let (_app, ana, _) = app_with_wallet(pool, 1_000).await;
+    let (id, _) = ana.creates_with_key(json!({ "name": "one" })).await;
+    let present = tag_of(&ana, id).await;
+    sends(&ana, Method::POST, "/api/token/batch", &present, json!({ "ids": [id] }))
+        .await
+        .refuses(400, "invalid_if_match");
+    ana.delete(&format!("/api/token/{id}")).await.ok();
+    let path = format!("/api/token/{id}/restore");
+    sends(&ana, Method::POST, &path, &present, json!({})).await.refuses(400, "invalid_if_match");
+    ana.post(&path, json!({})).await.ok();
+}
+
+#[sqlx::test(migrator = "keymeter::storage::MIGRATOR")]
 async fn s15_2_of_fifty_parallel_edits_one_wins_each_round_and_none_is_lost_unseen(pool: PgPool) {
     let (app, ana, _) = app_with_wallet(pool, 1_000).await;
     let (id, _) = ana.creates_with_key(json!({ "name": "one", "remain_quota": 100 })).await;

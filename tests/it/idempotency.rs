@@ -185,7 +185,8 @@ async fn l4_a_repeated_reserve_finds_its_reservation_after_the_token_was_deleted
 async fn l4_a_first_retry_that_would_be_refused_now_gets_the_first_answer(pool: PgPool) {
     let (app, ana, gateway) = app_with_wallet(pool, 10_000).await;
     let there = |n: i64| gateway.at(&app.server_ahead(n));
-    let (id, key) = ana.creates_with_key(json!({ "name": "one", "remain_quota": 100, "concurrency": 1 })).await;
+    let (id, key) =
+        ana.creates_with_key(json!({ "name": "one", "remain_quota": 100, "rate_limits": { "concurrency": 1 } })).await;
     let charge = json!({ "key": key, "quota": 60, "request_id": "r 1", "model": "o1" });
     let charged = asks(&gateway, "charge", &charge).await.ok();
     assert_eq!(asks(&there(0), "charge", &charge).await.ok(), charged, "only 40 are left");

@@ -85,6 +85,26 @@ async fn s15_3_a_key_belongs_to_one_request_of_one_user(pool: PgPool) {
 }
 
 #[sqlx::test(migrator = "keymeter::storage::MIGRATOR")]
+async fn s15_3_a_replay_reveals_the_key_only_if_the_answer_shows_it(pool: PgPool) {
+    let (app, ana, _) = app_with_wallet(pool, 1_000).await;
+    let body = json!({ "name": "one" });
+    let made = posts(&ana, "/api/token/", "k1", body.clone()).await;
+    let reveals = async || -> i64 {
+        let sql = "select count(*) from audit_log where action = 'token.key_revealed'";
+        sqlx::query_scalar(sql).fetch_one(&app.pool).await.unwrap()
+    };
+    let before = reveals().await;
+    let mut request = ana.request(Method::POST, "/api/token/");
+    request.headers_mut().insert("idempotency-key", HeaderValue::from_static("k1"));
+    *request.body_mut() = body.to_string().into();
+    let replay = ana.send(request).await;
+    assert!(is_replayed(&replay) && replay.header("location") == made.header("location"));
+    assert_eq!((replay.text.contains("sk-"), reveals().await), (false, before));
+    assert_eq!(posts(&ana, "/api/token/", "k1", body).await.ok()["key"], made.ok()["key"]);
+    assert_eq!(reveals().await, before + 1);
+}
+
+#[sqlx::test(migrator = "keymeter::storage::MIGRATOR")]
 async fn s15_3_refusals_are_not_remembered(pool: PgPool) {
     let (app, ana, _) = app_with_wallet(pool, 1_000).await;
     let path = format!("/api/admin/users/{}", ana.id);

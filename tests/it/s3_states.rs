@@ -82,6 +82,29 @@ async fn a_token_can_be_disabled_and_enabled_and_the_answer_shows_it(pool: PgPoo
 }
 
 #[sqlx::test(migrator = "keymeter::storage::MIGRATOR")]
+async fn enabling_what_is_enabled_and_disabling_what_is_disabled_changes_nothing(pool: PgPool) {
+    let app = TestApp::new(pool).await;
+    let (ana, root) = (app.enabled_user("ana").await, app.root().await);
+    let id = ana.creates(json!({ "name": "one" })).await;
+    let state = async || {
+        let version: i64 =
+            sqlx::query_scalar("select version from tokens where id = $1").bind(id).fetch_one(&app.pool).await.unwrap();
+        let lines: i64 = sqlx::query_scalar("select count(*) from audit_log").fetch_one(&app.pool).await.unwrap();
+        (version, lines)
+    };
+    for status in [1, 2] {
+        switch(&ana, id, status).await.ok();
+        let before = state().await;
+        switch(&ana, id, status).await.ok();
+        ana.patch("/api/token/bulk", json!({ "ids": [id], "set": { "status": status } })).await.ok();
+        assert_eq!(state().await, before, "{status}");
+    }
+    let before = state().await;
+    root.post(&format!("/api/admin/tokens/{id}/status"), json!({ "status": 2 })).await.ok();
+    assert_ne!(state().await, before, "a higher role disables it now");
+}
+
+#[sqlx::test(migrator = "keymeter::storage::MIGRATOR")]
 async fn a_token_expires_at_the_second_of_its_expiry(pool: PgPool) {
     let app = TestApp::new(pool).await;
     let ana = app.enabled_user("ana").await;

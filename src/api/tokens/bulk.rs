@@ -18,7 +18,7 @@ use crate::api::error_code::ErrorCode;
 use crate::api::error_code::codes::{
     InvalidGroup, InvalidIds, InvalidIfMatch, InvalidTokens, MissingField, NotFound, TokenLimitReached,
 };
-use crate::api::etag::take_no_if_match;
+use crate::api::etag::{MANY, take_no_if_match};
 use crate::api::extract::parse;
 use crate::api::idempotency_key::{IdempotencyKeyHeader, Keyed, KeyedRefused};
 use crate::api::member_names::{self, CheckedJson, MemberNames};
@@ -48,7 +48,9 @@ impl BulkCreateBody {
             return Err(ApiError::new(ErrorCode::InvalidTokens, message));
         }
         let read = |(index, token): (usize, &RawValue)| {
-            let new = object("an entry of `tokens`", token).and_then(member_names::read).and_then(CreateBody::read);
+            let new = object("an entry of `tokens`", token)
+                .and_then(member_names::read)
+                .and_then(CreateBody::read_without_key);
             new.map_err(|error| error.at(BulkPlace::Index(index)))
         };
         tokens.iter().map(AsRef::as_ref).enumerate().map(read).collect()
@@ -116,7 +118,7 @@ pub async fn update(
     headers: HeaderMap,
     Keyed(request, CheckedJson(body)): Keyed<CheckedJson<BulkChangeBody>>,
 ) -> Result<Once<Envelope<Vec<TokenBody>>>, Refused<(ChangeRefused, InvalidIfMatch, InvalidIds, KeyedRefused)>> {
-    take_no_if_match(&headers)?;
+    take_no_if_match(&headers, MANY)?;
     let (ids, change) = body.read()?;
     let changed = app.tokens.change_all(&caller, &ids, &change, request.as_ref()).await?;
     let at = app.ledger.now();

@@ -23,10 +23,10 @@ use super::auth::ApiUser;
 use super::envelope::{Done, Envelope, NoStore, OptionalEnvelope};
 use super::error_code::ErrorCode;
 use super::error_code::codes::{
-    InvalidFilter, InvalidGroup, InvalidIds, InvalidPage, InvalidSearch, MissingField, NotFound, RateLimited,
-    TokenLimitReached,
+    InvalidFilter, InvalidGroup, InvalidIds, InvalidIfMatch, InvalidPage, InvalidSearch, MissingField, NotFound,
+    RateLimited, TokenLimitReached,
 };
-use super::etag::{IfMatch, Tagged, etag};
+use super::etag::{IfMatch, MANY, Tagged, etag, take_no_if_match};
 use super::extract::{Id, Json, Query};
 use super::idempotency_key::{self, IdempotencyKeyHeader, Keyed, KeyedRefused};
 use super::member_names::CheckedJson;
@@ -39,6 +39,7 @@ use crate::domain::id::TokenId;
 use crate::domain::keyed_request::Once;
 use crate::domain::time::LifetimeInvalid;
 use crate::domain::token::Token;
+use crate::service::tokens::Shows;
 
 /// List your tokens, newest first (spec §4.1). With the setting `compat.client`, `data` is an array (spec §14.1).
 #[utoipa::path(get, path = "/api/token", tag = "tokens", params(ListingQuery, PageQuery),
@@ -140,10 +141,13 @@ pub async fn create(
     headers: HeaderMap,
     Keyed(request, CheckedJson(body)): Keyed<CheckedJson<CreateBody>>,
 ) -> Result<Response, Refused<(TokenFields, InvalidGroup, TokenLimitReached, NotFound, KeyedRefused)>> {
-    let Once { answer: made, is_replayed } = app.tokens.create(&caller, body.read()?, request.as_ref()).await?;
+    check_new_key(&app, &caller, body.key()?).await?;
     let is_preferred = wants_representation(&headers);
-    let mut answer = if is_preferred || app.one_api {
-        let body = TokenBody::with_key(&made.token, &made.key, &caller.user, &app.ledger.now(), &app);
+    let shows = if is_preferred || app.one_api { Shows::Key } else { Shows::Nothing };
+    let Once { answer: made, is_replayed } = app.tokens.create(&caller, body.read()?, request.as_ref(), shows).await?;
+    let (token, key) = made;
+    let mut answer = if let (Shows::Key, Some(key)) = (shows, key) {
+        let body = TokenBody::with_key(&token, &key, &caller.user, &app.ledger.now(), &app);
         let mut answer = NoStore(OptionalEnvelope::of(Some(body))).into_response();
         if is_preferred {
             let applied = HeaderValue::from_static("return=representation");
@@ -153,11 +157,20 @@ pub async fn create(
     } else {
         OptionalEnvelope::<TokenBody>::of(None).into_response()
     };
-    answer.headers_mut().insert(header::ETAG, etag(made.token.policy.version));
-    if let Ok(location) = HeaderValue::from_str(&format!("/api/token/{}", made.token.id)) {
+    answer.headers_mut().insert(header::ETAG, etag(token.policy.version));
+    if let Ok(location) = HeaderValue::from_str(&format!("/api/token/{}", token.id)) {
         answer.headers_mut().insert(header::LOCATION, location);
     }
     Ok(Once { answer, is_replayed }.into_response())
+}
+
+/// Refuses a key that a caller chose for a new token. One of their own, also masked, comes with an object that was read.
+async fn check_new_key(app: &AppState, caller: &Caller, key: Option<String>) -> Result<(), ApiError> {
+    let Some(key) = key else { return Ok(()) };
+    if key.contains("***") || app.tokens.find_own(caller, &key).await?.is_some() {
+        return Ok(());
+    }
+    Err(ApiError::new(ErrorCode::InvalidField, "`key` is made here; leave it out"))
 }
 
 /// The header `Prefer` of RFC 7240.
@@ -216,7 +229,7 @@ async fn check_claims(app: &AppState, caller: &Caller, claims: Claims) -> Result
     }
     if let Some(key) = key
         && key.trim() != token.key_hint.masked()
-        && !app.tokens.has_key(caller, id, &key).await?
+        && app.tokens.find_own(caller, &key).await? != Some(id)
     {
         let message = "an edit does not change `key`; leave it out, or replace it with `POST /api/token/{id}/rotate`";
         return Err(ApiError::new(ErrorCode::InvalidField, message));
@@ -246,7 +259,9 @@ pub async fn restore(
     State(app): State<Arc<AppState>>,
     ApiUser(caller): ApiUser,
     Id(id): Id,
-) -> Result<Tagged<Envelope<TokenBody>>, Refused<(NotFound, TokenLimitReached)>> {
+    headers: HeaderMap,
+) -> Result<Tagged<Envelope<TokenBody>>, Refused<(NotFound, TokenLimitReached, InvalidIfMatch)>> {
+    take_no_if_match(&headers, "a deleted token has no version to compare; leave out `If-Match`")?;
     let token = app.tokens.restore(&caller, TokenId::new(id)).await?;
     let body = TokenBody::new(&token, &caller.user, &app.ledger.now(), &app);
     Ok(Tagged(token.policy.version, Envelope::of(body)))
@@ -258,8 +273,10 @@ pub async fn restore(
 pub async fn delete_batch(
     State(app): State<Arc<AppState>>,
     ApiUser(caller): ApiUser,
+    headers: HeaderMap,
     Json(body): Json<IdsBody>,
-) -> Result<Envelope<usize>, Refused<(MissingField, InvalidIds)>> {
+) -> Result<Envelope<usize>, Refused<(MissingField, InvalidIds, InvalidIfMatch)>> {
+    take_no_if_match(&headers, MANY)?;
     let ids = body.read(bounds::MAX_BATCH)?;
     Ok(Envelope::of(app.tokens.delete_batch(&caller, &ids).await?))
 }

@@ -17,7 +17,7 @@ use crate::service::tokens::{BulkError, TokensError};
 /// The fields of a token.
 pub type TokenFields = (
     (InvalidName, InvalidNote, InvalidExpiry, InvalidQuota),
-    (InvalidPeriodLimit, InvalidRateLimit, InvalidModels, InvalidIps),
+    (InvalidPeriodLimit, InvalidRateLimit, InvalidModels, InvalidIps, InvalidStatus),
 );
 
 /// Why tokens were not edited, enabled or disabled.

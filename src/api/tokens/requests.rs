@@ -155,10 +155,20 @@ impl MemberNames for CreateBody {
 }
 
 impl CreateBody {
-    pub fn read(self) -> Result<NewToken, ApiError> {
-        if read_key(self.key.as_deref())?.is_some() {
-            return Err(ApiError::new(ErrorCode::InvalidField, "`key` is made here; leave it out"));
+    /// A key that it names. Only one of the caller's own may be there, of an object that was read.
+    pub fn key(&self) -> Result<Option<String>, ApiError> {
+        read_key(self.key.as_deref())
+    }
+
+    /// As [`read`](Self::read), of one of many, which names no key.
+    pub fn read_without_key(self) -> Result<NewToken, ApiError> {
+        match self.key()? {
+            None => self.read(),
+            Some(_) => Err(ApiError::new(ErrorCode::InvalidField, "`key` is made here; leave it out")),
         }
+    }
+
+    pub fn read(self) -> Result<NewToken, ApiError> {
         if self.status.as_deref().is_some_and(says_disabled) {
             let message = "a token is created enabled; disable it with `status` 2 to `PUT /api/token/?status_only=1`";
             return Err(ApiError::new(ErrorCode::InvalidStatus, message));

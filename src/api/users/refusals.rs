@@ -21,8 +21,10 @@ type AccountFields =
     (InvalidText, InvalidEmail, InvalidPassword, InvalidRole, InvalidGroup, InvalidMaxTokens, InvalidPeriodLimit);
 
 /// Why an account was not created.
-pub type CreateRefused =
-    ((AccountFields, InvalidUsername, InvalidQuota, MissingField), (RoleTooLow, UsernameConflict, SignInBusy));
+pub type CreateRefused = (
+    (AccountFields, InvalidUsername, InvalidQuota, InvalidStatus, MissingField),
+    (RoleTooLow, UsernameConflict, SignInBusy),
+);
 
 /// Why an account was not edited.
 pub type EditRefused =

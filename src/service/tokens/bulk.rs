@@ -1,6 +1,6 @@
 //! Creates and changes many tokens, all or none (spec §15.4).
 
-use super::{Tokens, TokensError, actors};
+use super::{Shows, Tokens, TokensError, actors};
 use crate::domain::audit::Action;
 use crate::domain::caller::Caller;
 use crate::domain::id::TokenId;
@@ -8,7 +8,7 @@ use crate::domain::key::ApiKey;
 use crate::domain::keyed_request::{KeyedRequest, MadeKey, Once};
 use crate::domain::token::{NewToken, Switch, Token, TokenWithKey};
 use crate::domain::token_patch::TokenPatch;
-use crate::service::keyed_requests;
+use crate::service::keyed_requests::{self, KeyedRequestError};
 use crate::storage::{self, audit, tokens};
 
 /// Why no token was created or changed.
@@ -56,16 +56,37 @@ impl Tokens {
     pub async fn create_all(
         &self,
         caller: &Caller,
-        mut new: Vec<NewToken>,
+        new: Vec<NewToken>,
         request: Option<&KeyedRequest>,
     ) -> Result<Once<Vec<TokenWithKey>>, BulkError> {
+        let created = self.create_showing(caller, new, request, Shows::Key).await?;
+        Ok(created.map(|created| {
+            let with_key = |(token, key): (Token, Option<ApiKey>)| Some(TokenWithKey { token, key: key? });
+            created.into_iter().filter_map(with_key).collect()
+        }))
+    }
+
+    /// The same. The keys of tokens that were created before are opened, which the audit log notes, only if the answer shows them.
+    pub(super) async fn create_showing(
+        &self,
+        caller: &Caller,
+        mut new: Vec<NewToken>,
+        request: Option<&KeyedRequest>,
+        shows: Shows,
+    ) -> Result<Once<Vec<(Token, Option<ApiKey>)>>, BulkError> {
         self.rate_limiter.may_write(&caller.user, new.len().saturating_sub(1))?;
         let mut tx = self.db.begin().await?;
         let owner = actors::lock_caller(&mut tx, caller.user.id).await?;
         if let Some(made) = keyed_requests::find(&mut tx, owner.id, request).await? {
+            if shows == Shows::Nothing {
+                let ids: Vec<TokenId> = made.iter().map(|made| made.token).collect();
+                let mut found = tokens::list_by_ids(&mut tx, &ids).await?;
+                let token = |id| Ok((found.remove(id).ok_or(KeyedRequestError::TokenDeleted)?, None));
+                return Ok(Once::replayed(ids.iter().map(token).collect::<Result<_, KeyedRequestError>>()?));
+            }
             let opened = keyed_requests::open(&mut tx, &self.vault, caller, &made, self.clock.now()).await?;
             storage::commit(tx).await?;
-            return Ok(Once::replayed(opened));
+            return Ok(Once::replayed(opened.into_iter().map(|made| (made.token, Some(made.key))).collect()));
         }
         for (index, new) in new.iter_mut().enumerate() {
             let policy = &mut new.policy;
@@ -88,7 +109,7 @@ impl Tokens {
         audit::insert_many(&mut tx, &created.iter().map(entry).collect::<Vec<_>>()).await?;
         keyed_requests::record(&mut tx, owner.id, request, &made, now).await?;
         storage::commit(tx).await?;
-        Ok(Once::now(created))
+        Ok(Once::now(created.into_iter().map(|made| (made.token, Some(made.key))).collect()))
     }
 
     /// Changes tokens of the caller in the same way, all or none. `ids` ascend, each once. Returns the tokens in this order.
@@ -138,12 +159,18 @@ impl Tokens {
             if change.switch.is_none() || !changes.is_empty() {
                 entries.push(self.edit_entry(caller, &token, &change.patch, changes));
             }
-            if change.switch.is_some() {
+            if change.switch.is_some() && token.policy.disabled_by != old.policy.disabled_by {
                 entries.push(self.entry(caller, action, token.id, owner.id));
             }
             changed.push(token);
         }
-        let changed = self.update_all(&mut tx, changed).await?;
+        // Nothing is written about a token that is as it should be already.
+        let is_unchanged = |(old, new): &(&Token, &Token)| change.switch.is_some() && old == new;
+        let unchanged: Vec<TokenId> = found.iter().zip(&changed).filter(is_unchanged).map(|(old, _)| old.id).collect();
+        let (to_update, kept): (Vec<_>, Vec<_>) = changed.into_iter().partition(|token| !unchanged.contains(&token.id));
+        let mut changed = self.update_all(&mut tx, to_update).await?;
+        changed.extend(kept);
+        changed.sort_by_key(|token| token.id);
         self.end_old_keys_of_extended(&mut tx, found.iter().zip(&changed)).await?;
         audit::insert_many(&mut tx, &entries).await?;
         keyed_requests::record(&mut tx, owner.id, request, &[], self.clock.now()).await?;

@@ -101,14 +101,14 @@ impl Tokens {
         Ok(tokens::list_listed_among(&mut conn, &ids, what, page).await?)
     }
 
-    /// Whether a text is the key of one of the caller's tokens, or an old key of it.
+    /// The caller's token with this key, or with this old key.
     ///
     /// # Errors
     /// The database.
-    pub async fn has_key(&self, caller: &Caller, id: TokenId, key: &str) -> Result<bool, TokensError> {
-        let Ok(key) = ApiKey::parse(key).or_else(|_| ApiKey::parse_foreign(key)) else { return Ok(false) };
+    pub async fn find_own(&self, caller: &Caller, key: &str) -> Result<Option<TokenId>, TokensError> {
+        let Ok(key) = ApiKey::parse(key).or_else(|_| ApiKey::parse_foreign(key)) else { return Ok(None) };
         let mut conn = self.db.acquire().await?;
-        Ok(self.find_own_by_key(&mut conn, caller.user.id, Some(&key)).await?.contains(&id))
+        Ok(self.find_own_by_key(&mut conn, caller.user.id, Some(&key)).await?.pop())
     }
 
     /// The token of this owner with this key, or with this old key.

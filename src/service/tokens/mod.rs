@@ -28,10 +28,11 @@ use crate::domain::clock::Clock;
 use crate::domain::expected_version::{ExpectedVersion, VersionChanged};
 use crate::domain::group::{GroupRefused, Groups};
 use crate::domain::id::{TokenId, UserId};
+use crate::domain::key::ApiKey;
 use crate::domain::keyed_request::{KeyedRequest, Once};
 use crate::domain::search::SearchInvalid;
 use crate::domain::status::EnableRefused;
-use crate::domain::token::{NewToken, Switch, Token, TokenWithKey};
+use crate::domain::token::{NewToken, Switch, Token};
 use crate::domain::token_patch::{EditRefused, QuotaChange, TokenPatch};
 use crate::domain::user::User;
 use crate::storage::loader::Loader;
@@ -83,6 +84,14 @@ pub enum TokensError {
     Storage(#[from] StorageError),
 }
 
+/// What an answer shows of a token that was created.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Shows {
+    /// The token with its key.
+    Key,
+    Nothing,
+}
+
 #[derive(Debug)]
 pub struct Tokens {
     db: Db,
@@ -121,7 +130,7 @@ impl Tokens {
     }
 
     /// Creates a token (spec §4.4). The owner's row is locked while counting, so that parallel requests cannot exceed the
-    /// limit. A request with a key that was carried out before creates none.
+    /// limit. A request with a key that was carried out before creates none; its token has its key if the answer shows it.
     ///
     /// # Errors
     /// The limit is reached; a group that the owner may not use; see [`KeyedRequestError`]; the database.
@@ -130,8 +139,9 @@ impl Tokens {
         caller: &Caller,
         new: NewToken,
         request: Option<&KeyedRequest>,
-    ) -> Result<Once<TokenWithKey>, TokensError> {
-        let created = self.create_all(caller, vec![new], request).await.map_err(|failed| failed.error)?;
+        shows: Shows,
+    ) -> Result<Once<(Token, Option<ApiKey>)>, TokensError> {
+        let created = self.create_showing(caller, vec![new], request, shows).await.map_err(|failed| failed.error)?;
         let Once { mut answer, is_replayed } = created;
         let answer = answer.pop().ok_or(TokensError::NotFound)?;
         Ok(Once { answer, is_replayed })
@@ -232,10 +242,15 @@ impl Tokens {
             actors::lock_admin(&mut tx, caller.user.id, owner).await?.0.role
         };
         let token = lock(&mut tx, owner, id, expected).await?;
+        let disabled_by = token.policy.disabled_by;
         let (token, action) = match to {
             Switch::On => (token.enable(by, self.clock.now())?, Action::TokenEnabled),
             Switch::Off => (token.disable(by), Action::TokenDisabled),
         };
+        // It is as it should be: a version that nobody made would refuse the edits of others.
+        if token.policy.disabled_by == disabled_by {
+            return Ok(token);
+        }
         let token = self.update(&mut tx, token).await?;
         self.write_audit(&mut tx, caller, action, &token).await?;
         self.invalidator.commit(tx, owner).await?;

@@ -184,11 +184,11 @@ pub async fn list(
             let page = app.audit.list(&filter, page).await?;
             Ok(Envelope::<PageBody<AuditBody>>::of(page.map(AuditBody::from).into()).into_response())
         }
-        Format::Csv => Ok(csv_of(app.audit.export(&caller, filter).await?)),
+        Format::Csv { bom } => Ok(csv_of(app.audit.export(&caller, filter).await?, bom)),
     }
 }
 
-fn csv_of(lines: Vec<AuditLine>) -> Response {
+fn csv_of(lines: Vec<AuditLine>, bom: bool) -> Response {
     let columns = [
         "id",
         "at",
@@ -225,7 +225,7 @@ fn csv_of(lines: Vec<AuditLine>) -> Response {
             serde_json::to_string(&line.changes).unwrap_or_default(),
         ]
     });
-    csv("audit.csv", &columns, rows)
+    csv("audit.csv", &columns, rows, bom)
 }
 
 /// PostgreSQL refuses NUL, and no name in the log has control characters.

@@ -14,7 +14,10 @@ use super::error_code::ErrorCode;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Format {
     Json,
-    Csv,
+    Csv {
+        /// Begins with a byte order mark, by which Excel knows that it is UTF-8.
+        bom: bool,
+    },
 }
 
 impl Format {
@@ -22,8 +25,9 @@ impl Format {
     pub fn parse(text: Option<&str>) -> Result<Self, ApiError> {
         match text {
             None | Some("" | "json") => Ok(Self::Json),
-            Some("csv") => Ok(Self::Csv),
-            Some(_) => Err(ApiError::new(ErrorCode::InvalidFilter, "`format` must be `json` or `csv`")),
+            Some("csv") => Ok(Self::Csv { bom: false }),
+            Some("csv-bom") => Ok(Self::Csv { bom: true }),
+            Some(_) => Err(ApiError::new(ErrorCode::InvalidFilter, "`format` must be `json`, `csv` or `csv-bom`")),
         }
     }
 }
@@ -33,8 +37,13 @@ const CHUNK: usize = 32 * 1024;
 
 /// A table in UTF-8 with a header line, saved by browsers under `name`. Lines are made while the answer is read, so that no answer
 /// is in memory a second time as text.
-pub fn csv(name: &str, columns: &[&str], rows: impl Iterator<Item = Vec<String>> + Send + 'static) -> Response {
-    let chunks = Chunks { next: columns.join(",") + "\r\n", rows };
+pub fn csv(
+    name: &str,
+    columns: &[&str],
+    rows: impl Iterator<Item = Vec<String>> + Send + 'static,
+    bom: bool,
+) -> Response {
+    let chunks = Chunks { next: format!("{}{}\r\n", if bom { "\u{feff}" } else { "" }, columns.join(",")), rows };
     let mut response = Body::from_stream(stream::iter(chunks.map(Ok::<_, Infallible>))).into_response();
     let headers = response.headers_mut();
     headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("text/csv; charset=utf-8"));
@@ -75,11 +84,14 @@ fn push_line(text: &mut String, cells: &[String]) {
     text.push_str("\r\n");
 }
 
+/// Characters that begin a formula. Spreadsheets in some languages take the full-width ones for the others.
+const FORMULA: [char; 10] = ['=', '+', '-', '@', '\t', '\r', '\u{ff1d}', '\u{ff0b}', '\u{ff0d}', '\u{ff20}'];
+
 /// Adds a cell, in quotes if it needs them. Spreadsheets read a cell that begins with one of some characters as a
 /// formula: `'` before it makes it text.
 fn push_cell(text: &mut String, cell: &str) {
     let is_number = cell.parse::<f64>().is_ok();
-    let guard = if cell.starts_with(['=', '+', '-', '@', '\t', '\r']) && !is_number { "'" } else { "" };
+    let guard = if cell.starts_with(FORMULA) && !is_number { "'" } else { "" };
     if cell.contains(['"', ',', '\r', '\n']) {
         text.push('"');
         text.push_str(guard);
@@ -103,6 +115,8 @@ mod tests {
             ["=1+1", "@x"],
             ["+x", "-x, y"],
             ["-7", "\tx"],
+            ["＝1+1", "＋x"],
+            ["－x", "＠x"],
         ];
         let mut text = String::new();
         for row in rows {
@@ -114,6 +128,8 @@ mod tests {
             "'=1+1,'@x",
             "'+x,\"'-x, y\"",
             "-7,'\tx",
+            "'＝1+1,'＋x",
+            "'－x,'＠x",
             "",
         ];
         assert_eq!(text, lines.join("\r\n"));

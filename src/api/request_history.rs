@@ -256,7 +256,7 @@ fn page_of(page: RequestPage) -> Response {
     Envelope::of(RequestsBody::from(page)).into_response()
 }
 
-fn csv_of(requests: Vec<PastRequest>) -> Response {
+fn csv_of(requests: Vec<PastRequest>, bom: bool) -> Response {
     let columns = [
         "id",
         "at",
@@ -316,7 +316,7 @@ fn csv_of(requests: Vec<PastRequest>) -> Response {
             body.gateway_name.unwrap_or_default(),
         ]
     });
-    csv("requests.csv", &columns, rows)
+    csv("requests.csv", &columns, rows, bom)
 }
 
 /// Single requests with your tokens, deleted ones included, that were charged or refused; newest first (spec §13.8). Of
@@ -335,7 +335,7 @@ pub async fn list_own(
     let filter = query.filter(&days, &app)?;
     Ok(match format {
         Format::Json => page_of(app.request_history.list_own(&caller, token, filter, place).await?),
-        Format::Csv => csv_of(app.request_history.export_own(&caller, token, filter).await?),
+        Format::Csv { bom } => csv_of(app.request_history.export_own(&caller, token, filter).await?, bom),
     })
 }
 
@@ -402,6 +402,6 @@ pub async fn list(
     let (place, filter) = (place.read()?, query.filter(&days, &app)?);
     Ok(match format {
         Format::Json => page_of(app.request_history.list(&caller, scope, filter, place).await?),
-        Format::Csv => csv_of(app.request_history.export(&caller, scope, filter).await?),
+        Format::Csv { bom } => csv_of(app.request_history.export(&caller, scope, filter).await?, bom),
     })
 }

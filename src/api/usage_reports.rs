@@ -219,7 +219,7 @@ fn gateway_name(report: &Report, row: &ReportRow) -> Option<String> {
 }
 
 /// The columns of the dimensions and the amounts.
-fn csv_of(report: Report) -> Response {
+fn csv_of(report: Report, bom: bool) -> Response {
     let mut columns = Vec::new();
     for dimension in report.grouping.dimensions() {
         columns.extend_from_slice(match dimension {
@@ -233,7 +233,7 @@ fn csv_of(report: Report) -> Response {
     }
     columns.extend_from_slice(&["requests", "prompt_tokens", "completion_tokens", "quota", "usd"]);
     let rows = (0..report.rows.len()).filter_map(move |at| report.rows.get(at).map(|row| cells_of(&report, row)));
-    csv("usage.csv", &columns, rows)
+    csv("usage.csv", &columns, rows, bom)
 }
 
 fn cells_of(report: &Report, row: &ReportRow) -> Vec<String> {
@@ -260,7 +260,7 @@ fn answer(report: Report, format: Format, app: &AppState) -> Response {
             let zone = report.zone.map_or_else(|| app.time_zone.clone(), |zone| zone.name().to_owned());
             Envelope::of(ReportBody::new(&report, zone)).into_response()
         }
-        Format::Csv => csv_of(report),
+        Format::Csv { bom } => csv_of(report, bom),
     }
 }
 

@@ -1,6 +1,7 @@
 //! The listening socket: how it is opened, and how it stops accepting connections.
 
 use std::io;
+use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr};
 
 use socket2::SockRef;
 use tokio::net::{TcpListener, TcpSocket};
@@ -9,17 +10,26 @@ use tokio::net::{TcpListener, TcpSocket};
 /// limit. If it is too small, a server under load loses connections before it sees them.
 const BACKLOG: u32 = 4_096;
 
-/// Listens on an address, such as `127.0.0.1:3000` or `localhost:3000`.
+/// Listens on an address, such as `127.0.0.1:3000` or `localhost:3000`. `:3000` and `*:3000` are all addresses of this machine: those
+/// of IPv6 and IPv4, or of IPv4 alone if the system has no IPv6.
 ///
 /// # Errors
 /// The name has no address, or the server cannot listen on any of its addresses.
 pub async fn listen(address: &str) -> io::Result<TcpListener> {
     let mut failure = io::Error::new(io::ErrorKind::InvalidInput, "it has no address");
-    for address in tokio::net::lookup_host(address).await? {
+    let port = address.strip_prefix('*').unwrap_or(address).strip_prefix(':').and_then(|port| port.parse::<u16>().ok());
+    let addresses: Vec<SocketAddr> = match port {
+        Some(port) => vec![(Ipv6Addr::UNSPECIFIED, port).into(), (Ipv4Addr::UNSPECIFIED, port).into()],
+        None => tokio::net::lookup_host(address).await?.collect(),
+    };
+    for address in addresses {
         let socket = if address.is_ipv4() { TcpSocket::new_v4() } else { TcpSocket::new_v6() };
         let listening = socket.and_then(|socket| {
             // Without this, the port stays in use for a minute after a server has stopped.
             socket.set_reuseaddr(true)?;
+            if port.is_some() && address.is_ipv6() {
+                SockRef::from(&socket).set_only_v6(false)?;
+            }
             socket.bind(address)?;
             socket.listen(BACKLOG)
         });

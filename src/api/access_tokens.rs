@@ -95,10 +95,7 @@ pub async fn create(
 > {
     let name = text::required("name", text::label("name", body.name.as_deref().unwrap_or_default())?)?;
     let lifetime = body.expires_at.map(Lifetime::from_wire).transpose().map_err(|_| {
-        ApiError::new(
-            ErrorCode::InvalidExpiry,
-            "`expires_at` must be a Unix timestamp in seconds, at most 253402300799 (the year 9999), or -1 for never",
-        )
+        ApiError::new(ErrorCode::InvalidExpiry, "`expires_at` must be a Unix timestamp in seconds, or -1 for never")
     })?;
     let (token, secret) = app.access_tokens.create(&caller, &name, lifetime).await?;
     let body = AccessTokenBody { token: Some(secret.expose().to_owned()), ..token.into() };

@@ -174,8 +174,7 @@ impl PeriodUsage {
         Period::ALL.into_iter().filter_map(|period| self.remaining(period)).min()
     }
 
-    /// Whether `quota` fits into every limit. A limit of 0 admits nothing, not even a request without cost; every other limit admits
-    /// that, also if it is overrun.
+    /// Whether `quota` fits into every limit. A limit of 0 admits nothing, not even a request without cost.
     ///
     /// # Errors
     /// Of the limits that it does not fit into, the one that ends last: no retry before can succeed. A limit that is smaller
@@ -183,8 +182,7 @@ impl PeriodUsage {
     pub fn admit(&self, quota: Quota) -> Result<(), PeriodExceeded> {
         let is_exceeded = |period: &Period| {
             let counted = self.used(*period).checked_add(self.held).and_then(|counted| counted.checked_add(quota));
-            let fits =
-                |limit: Quota| !limit.is_zero() && (quota.is_zero() || counted.is_some_and(|counted| counted <= limit));
+            let fits = |limit: Quota| !limit.is_zero() && counted.is_some_and(|counted| counted <= limit);
             !self.limit(*period).is_none_or(fits)
         };
         let exceeded = Period::ALL.into_iter().filter(is_exceeded).map(|period| {

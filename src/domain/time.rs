@@ -105,7 +105,7 @@ pub enum Lifetime {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-#[error("`expired_time` must be a Unix timestamp in seconds, at most 253402300799 (the year 9999), or -1 for never")]
+#[error("`expired_time` must be a Unix timestamp in seconds, or -1 for never")]
 pub struct LifetimeInvalid;
 
 impl Lifetime {

@@ -65,8 +65,10 @@ async fn an_access_token_works_until_its_expiry(pool: PgPool) {
     app.clock.advance(1);
     short.get(SELF).await.refuses(401, "invalid_credential");
     let message = "`expires_at` must be a Unix timestamp in seconds, or -1 for never";
-    let answer = ana.post(TOKENS, json!({ "name": "bad", "expires_at": -2 })).await;
-    answer.refuses_saying(400, "invalid_expiry", message);
+    for bad in [-2, 253_402_300_800, 1_900_000_000_000] {
+        let answer = ana.post(TOKENS, json!({ "name": "bad", "expires_at": bad })).await;
+        answer.refuses_saying(400, "invalid_expiry", message);
+    }
 }
 
 #[sqlx::test(migrator = "keymeter::storage::MIGRATOR")]
@@ -90,7 +92,7 @@ async fn an_access_token_cannot_outlive_the_one_that_created_it(pool: PgPool) {
     let end = START + 60;
     let (_, short) = create_token(&ana, json!({ "name": "short", "expires_at": end })).await;
     let message = format!("`expires_at` may be {end} at most, when this access token expires; sign in for a later one");
-    for later in [end + 1, i64::MAX, 0, -1] {
+    for later in [end + 1, 253_402_300_799, 0, -1] {
         let answer = short.post(TOKENS, json!({ "name": "long", "expires_at": later })).await;
         answer.refuses_saying(400, "invalid_expiry", &message);
     }

@@ -92,7 +92,10 @@ async fn a_credential_that_is_malformed_or_was_unknown_lately_is_not_looked_up(p
     })
     .await;
     // Whatever makes a credential ends that.
-    sqlx::raw_sql("insert into gateway_credentials select * from kept").execute(&app.pool).await.unwrap();
+    sqlx::raw_sql("insert into gateway_credentials overriding system value select * from kept")
+        .execute(&app.pool)
+        .await
+        .unwrap();
     refused(&verify(credential).await, NO_GATEWAY);
     root.post("/api/admin/gateways", json!({ "name": "other" })).await.ok();
     verify(credential).await.ok();

@@ -167,6 +167,7 @@ async fn l4_a_charge_or_an_edit_whose_wait_for_the_standby_is_cancelled_is_not_d
     sqlx::query("select pg_cancel_backend($1)").bind(pid).execute(&world.pool).await.unwrap();
     let answer = cancelled.await.unwrap();
     assert!(answer.header("retry-after").is_some());
+    assert_eq!(answer.error_code(), Some("not_durable"));
     refused(&answer, NOT_DURABLE);
 
     let created = tokio::spawn(async move { root.post("/api/token/", json!({ "name": "one" })).await });

@@ -376,7 +376,7 @@ test('a key gets a limit of $5 a day, which its page shows, and loses it again',
   await page.getByRole('button', { name: 'Edit', exact: true }).click();
   await form.getByLabel('Dollars per month').fill('five');
   await form.getByRole('button', { name: 'Save changes' }).click();
-  await visible(form.getByText('Enter an amount like 12.50, with a decimal point.'));
+  await visible(form.getByText('Enter an amount like 12.50.'));
   await form.getByLabel('Dollars per month').fill('');
   await day.fill('3');
   await visible(form.getByText('$3.20 has been used today. Requests will be refused until the day ends.'));

@@ -27,18 +27,21 @@ export function formatUsdCompact(units: number): string {
   return units < LARGE - CENT / 2 ? formatUsd(units) : compactUsd.format(units / UNITS_PER_USD);
 }
 
+/** For example "$20". Only for whole dollars below 1000: "$1,500" cannot be typed. */
+export function formatWholeUsd(units: number): string {
+  return wholeUsd.format(units / UNITS_PER_USD);
+}
+
 /** For example "$0", "$0.50", "$20" or "$1.5K": a line of a chart with lines every `step` units. */
 export function formatUsdTick(units: number, step: number): string {
-  if (units === 0) return wholeUsd.format(0);
+  if (units === 0) return formatWholeUsd(0);
   if (step < UNITS_PER_USD) return formatUsd(units);
-  return units < LARGE ? wholeUsd.format(units / UNITS_PER_USD) : compactUsd.format(units / UNITS_PER_USD);
+  return units < LARGE ? formatWholeUsd(units) : compactUsd.format(units / UNITS_PER_USD);
 }
 
 /** At most six characters, for narrow chart bars: "<1¢", "$0.42", "$12", "$1.2K". */
 export function formatUsdShort(units: number): string {
   if (units > 0 && units < CENT / 2) return '<1¢';
   if (units < TEN - CENT / 2) return formatUsd(units);
-  return units < LARGE - UNITS_PER_USD / 2
-    ? wholeUsd.format(units / UNITS_PER_USD)
-    : compactUsd.format(units / UNITS_PER_USD);
+  return units < LARGE - UNITS_PER_USD / 2 ? formatWholeUsd(units) : compactUsd.format(units / UNITS_PER_USD);
 }

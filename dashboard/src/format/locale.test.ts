@@ -19,6 +19,7 @@ describe('the language', () => {
     [['zh-Hans-SG'], 'zh', 'zh-Hans-SG'],
     [['zh'], 'zh', 'zh'],
     [['fr-FR'], 'en', 'en'],
+    [['en-US@posix', 'zh-CN'], 'zh', 'zh-CN'],
     [[], 'en', 'en'],
   ])('of a browser with %j is %s, with formats of %s', async (languages, language, locale) => {
     expect(await languageIn(languages)).toEqual([language, locale]);

@@ -1,5 +1,8 @@
-// The languages that the browser prefers. Node.js 20, which runs tests, has no `navigator`.
-const tags = globalThis.navigator?.languages ?? [];
+import { numberReader } from './readNumber';
+
+// The languages that the browser prefers. Node.js 20, which runs tests, has no `navigator`. Some browsers on Linux name
+// "en-US@posix", for which `Intl` throws.
+const tags = (globalThis.navigator?.languages ?? []).filter(isWellFormed);
 
 /** The languages of the dashboard, each by its own name. */
 export const languages = { en: 'English', zh: '简体中文' };
@@ -45,6 +48,12 @@ export function chooseLanguage(choice: Language) {
 /** The variant of the language of the texts that the browser prefers, such as "en-GB". */
 export const locale = tags.find(isVariant) ?? languageTags[language];
 
+/**
+ * The locales by which typed numbers are read: first the one that the dashboard writes, then those of the browser. In a
+ * German browser, the dashboard is English, and people type "0,50" all the same.
+ */
+export const typedLocales: readonly string[] = [...new Set([locale, ...tags])];
+
 const integers = new Intl.NumberFormat(locale);
 
 /** For example "1,200". */
@@ -52,9 +61,25 @@ export function formatInteger(value: number): string {
   return integers.format(value);
 }
 
+const readDigits = numberReader(typedLocales);
+
+/** Reads a whole number such as "1200" or "1,200". `undefined` for other texts, also for "1.0" and an empty one. */
+export function parseInteger(typed: string): number | undefined {
+  const { whole = '', places } = readDigits(typed) ?? {};
+  return places === undefined && /^\d{1,15}$/.test(whole) ? Number(whole) : undefined;
+}
+
 /** Also compares the script: the Chinese texts have simplified characters, so "zh-TW" is no variant. */
 function isVariant(tag: string): boolean {
   return tag.split('-')[0] === language && scriptOf(tag) === scriptOf(languageTags[language]);
+}
+
+function isWellFormed(tag: string): boolean {
+  try {
+    return Intl.getCanonicalLocales(tag).length > 0;
+  } catch {
+    return false;
+  }
 }
 
 function scriptOf(tag: string): string | undefined {

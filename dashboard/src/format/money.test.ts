@@ -1,5 +1,7 @@
-import { describe, expect, it } from 'vitest';
+import { afterEach, describe, expect, it, vi } from 'vitest';
 import { formatCost, formatUsd, formatUsdExact, parseUsd, roundingGap, usdInput } from './money';
+
+afterEach(() => vi.unstubAllGlobals());
 
 describe('parseUsd', () => {
   it.each([
@@ -9,7 +11,11 @@ describe('parseUsd', () => {
     [' 0.000002 ', 1],
     ['.5', 250_000],
     ['3.', 1_500_000],
-    ['1,000', 500_000_000],
+    ['1,000.00', 500_000_000],
+    ['1,000,000', 500_000_000_000],
+    ['1.500', 750_000],
+    ['１２．５０', 6_250_000],
+    ['12.50 $', 6_250_000],
     ['0.10', 50_000],
     ['1.0000000000', 500_000],
     ['1000000000', 500_000_000_000_000],
@@ -24,6 +30,22 @@ describe('parseUsd', () => {
     ['.', 'not_an_amount'],
     ['-1', 'not_an_amount'],
     ['1,5', 'not_an_amount'],
+    ['1,500', 'ambiguous'],
+    ['$100,000', 'ambiguous'],
+    ['0,500', 'not_an_amount'],
+    ['1,50,000', 'not_an_amount'],
+    ['1,,000', 'not_an_amount'],
+    ['1, 000', 'not_an_amount'],
+    ['$', 'empty'],
+    ['$$5', 'not_an_amount'],
+    ['-$1', 'not_an_amount'],
+    ['€5', 'not_an_amount'],
+    ['<$0.01', 'not_an_amount'],
+    ['$1.2K', 'not_an_amount'],
+    ['1²', 'not_an_amount'],
+    ['½', 'not_an_amount'],
+    ['一', 'not_an_amount'],
+    ['١٢', 'not_an_amount'],
     ['1e3', 'not_an_amount'],
     ['ten', 'not_an_amount'],
     ['0.0000001', 'too_many_places'],
@@ -37,6 +59,21 @@ describe('parseUsd', () => {
 describe('usdInput', () => {
   it.each([0, 1, 499_999, 500_000, 750_000, 499_999_999_999_999])('round-trips %d units', (units) => {
     expect(parseUsd(usdInput(units))).toEqual({ units });
+  });
+
+  it.each([
+    [['en-AT'], '1,5', '$ 1.234,50'],
+    [['en-ZA', 'en-US'], '1,5', '$1 234,50'],
+    [['de-DE', 'en-US'], '1.5', '$1,234.50'],
+  ])('is read again in a browser with the languages %j', async (languages, input, shown) => {
+    vi.resetModules();
+    vi.stubGlobal('navigator', { languages });
+    const money = await import('./money');
+    expect(money.usdInput(750_000)).toBe(input);
+    expect(money.formatUsdExact(617_250_000).replaceAll('\u00a0', ' ')).toBe(shown);
+    for (const units of [1, 499_999, 562_500, 750_000, 617_250_000, 499_999_999_999_999])
+      for (const format of [money.usdInput, money.formatUsdExact])
+        expect(money.parseUsd(format(units))).toEqual({ units });
   });
 
   it('formats negative amounts', () => {

@@ -1,5 +1,6 @@
 import { limits, requestLimits } from '../api/serverLimits';
-import { locale } from './locale';
+import { locale, typedLocales } from './locale';
+import { numberReader } from './readNumber';
 
 /** Quota units in one US dollar (specification, section 1). */
 export const UNITS_PER_USD = limits.quota_per_usd;
@@ -12,40 +13,71 @@ const MICROS_PER_USD = 10n ** BigInt(PLACES);
 const MICROS_PER_UNIT = MICROS_PER_USD / BigInt(UNITS_PER_USD);
 const CENT = UNITS_PER_USD / 100;
 
-export type UsdError = 'empty' | 'not_an_amount' | 'too_many_places' | 'finer_than_a_unit' | 'too_large';
+export type UsdError =
+  | 'empty'
+  | 'not_an_amount'
+  | 'ambiguous'
+  | 'too_many_places'
+  | 'finer_than_a_unit'
+  | 'too_large';
 export type ParsedUsd = { units: number } | { error: UsdError };
 
-/** Parses a typed amount such as "12", "0.5" or "$1,000.25" into quota units. Exact: it uses no floating point. */
-export function parseUsd(typed: string): ParsedUsd {
-  const text = typed.trim().replace(/^\$\s*/, '');
-  if (text === '') return { error: 'empty' };
-  const parts = /^(\d+|\d{1,3}(?:,\d{3})+)?(?:\.(\d*))?$/.exec(text);
-  const whole = parts?.[1]?.replaceAll(',', '') ?? '';
-  const places = parts?.[2]?.replace(/0+$/, '') ?? '';
-  if (!parts || (parts[1] === undefined && !parts[2])) return { error: 'not_an_amount' };
+/** "$" in every language: all amounts are in US dollars. */
+export const usd = { style: 'currency', currency: 'USD', currencyDisplay: 'narrowSymbol' } as const;
+
+/**
+ * Parses a typed amount such as "12", "0.5" or "$1,000.25" into quota units. Exact: it uses no floating point.
+ *
+ * Reads what the locale writes. Groups of thousands alone must be two or more, or have cents: "1,500" is ambiguous,
+ * because it is one and a half elsewhere, and an amount that is a thousand times larger than meant does harm.
+ */
+export const parseUsd = usdParser(typedLocales);
+
+/** `parseUsd` of a browser with these languages. */
+export function usdParser(locales: readonly string[]): (typed: string) => ParsedUsd {
+  const readDigits = numberReader(locales, usd);
+  return (typed) => {
+    const digits = readDigits(typed);
+    if (!digits) return { error: 'not_an_amount' };
+    const { whole, places, isAmbiguous } = digits;
+    if (whole === '' && !places) return { error: places === undefined ? 'empty' : 'not_an_amount' };
+    return isAmbiguous ? { error: 'ambiguous' } : toUnits(whole, places?.replace(/0+$/, '') ?? '');
+  };
+}
+
+function toUnits(whole: string, places: string): ParsedUsd {
   if (places.length > PLACES) return { error: 'too_many_places' };
-  const micros = BigInt(whole || '0') * MICROS_PER_USD + BigInt(places.padEnd(PLACES, '0'));
+  const micros = BigInt(whole) * MICROS_PER_USD + BigInt(places.padEnd(PLACES, '0'));
   if (micros % MICROS_PER_UNIT !== 0n) return { error: 'finer_than_a_unit' };
   const units = micros / MICROS_PER_UNIT;
   return units > BigInt(Number.MAX_SAFE_INTEGER) ? { error: 'too_large' } : { units: Number(units) };
 }
 
-/** The exact dollar amount for an input field: 750000 → "1.5". */
-export function usdInput(units: number): string {
+/** The exact amount as `Intl` reads it: 750000 → "1.5". */
+function decimalOf(units: number): Intl.StringNumericLiteral {
   const micros = BigInt(Math.abs(units)) * MICROS_PER_UNIT;
   const places = (micros % MICROS_PER_USD).toString().padStart(PLACES, '0').replace(/0+$/, '');
   const sign = units < 0 ? '-' : '';
-  return `${sign}${micros / MICROS_PER_USD}${places && `.${places}`}`;
+  return `${sign}${micros / MICROS_PER_USD}${places && `.${places}`}` as Intl.StringNumericLiteral;
 }
-
-/** "$" in every language: all amounts are in US dollars. */
-export const usd = { style: 'currency', currency: 'USD', currencyDisplay: 'narrowSymbol' } as const;
 
 const exact = new Intl.NumberFormat(locale, { ...usd, maximumFractionDigits: PLACES });
 const cents = new Intl.NumberFormat(locale, usd);
 
 function format(formatter: Intl.NumberFormat, units: number): string {
-  return formatter.format(usdInput(units) as Intl.StringNumericLiteral);
+  return formatter.format(decimalOf(units));
+}
+
+const decimal = exact.formatToParts(0.5).find(({ type }) => type === 'decimal')?.value ?? '.';
+
+/** "1.5" as people type it: "1.5", or "1,5". */
+export function asTyped(text: string): string {
+  return text.replace('.', decimal);
+}
+
+/** The exact amount for an input field: 750000 → "1.5", or "1,5". */
+export function usdInput(units: number): string {
+  return asTyped(decimalOf(units));
 }
 
 /** The exact amount: "$0.000002", "$1.50". */

@@ -1,16 +1,17 @@
 import { Button, Group, SimpleGrid, Text, TextInput } from '@mantine/core';
 import type { UseFormReturnType } from '@mantine/form';
 import { type Period, type PeriodUsage, periods } from '../../api/limits';
-import { formatUsd } from '../../format/money';
+import { formatWholeUsd } from '../../format/compact';
+import { formatUsd, UNITS_PER_USD, usdInput } from '../../format/money';
 import { texts } from '../../texts';
 import { type PeriodDraft, readPeriodLimit } from './draft';
 
 const words = texts.limits;
 
-const presets: { period: Period; usd: string }[] = [
-  { period: 'day', usd: '5' },
-  { period: 'week', usd: '20' },
-  { period: 'month', usd: '50' },
+const presets: { period: Period; units: number }[] = [
+  { period: 'day', units: 5 * UNITS_PER_USD },
+  { period: 'week', units: 20 * UNITS_PER_USD },
+  { period: 'month', units: 50 * UNITS_PER_USD },
 ];
 
 interface Props {
@@ -28,14 +29,14 @@ export function PeriodLimitFields({ form, usage }: Props) {
         {words.hint}
       </Text>
       <Group gap="xs" role="group" aria-label={words.presets.label}>
-        {presets.map(({ period, usd }) => (
+        {presets.map(({ period, units }) => (
           <Button
             key={period}
             variant="default"
             size="compact-sm"
-            onClick={() => form.setFieldValue(`period_limits.${period}`, usd)}
+            onClick={() => form.setFieldValue(`period_limits.${period}`, usdInput(units))}
           >
-            {words.presets[period](usd)}
+            {words.presets[period](formatWholeUsd(units))}
           </Button>
         ))}
       </Group>

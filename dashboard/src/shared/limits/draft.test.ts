@@ -66,6 +66,8 @@ describe('errors', () => {
     ['1000000000', undefined],
     ['five', usdErrors.not_an_amount],
     ['-1', usdErrors.not_an_amount],
+    ['0,500', usdErrors.not_an_amount],
+    ['1,500', usdErrors.ambiguous],
     ['0.000001', usdErrors.finer_than_a_unit],
     ['1000000000.01', errors.large('$1,000,000,000.00')],
   ])('of "%s" dollars: %s', (typed, error) => {
@@ -79,6 +81,10 @@ describe('errors', () => {
     ['1000000001', errors.large('1,000,000,000')],
     ['-1', errors.notANumber],
     ['1.5', errors.notANumber],
+    ['1.500', errors.notANumber],
+    ['1,5', errors.notANumber],
+    ['0,500', errors.notANumber],
+    [',', errors.notANumber],
   ])('of the rate "%s": %s', (typed, error) => {
     expect(rateError(typed)).toBe(error);
   });

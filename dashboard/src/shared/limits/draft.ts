@@ -1,6 +1,6 @@
 import { NO_LIMIT, type Period, type PeriodLimits, type Rate, type RateLimits } from '../../api/limits';
 import { requestLimits } from '../../api/serverLimits';
-import { formatInteger } from '../../format/locale';
+import { formatInteger, parseInteger } from '../../format/locale';
 import { formatUsd, MAX_QUOTA, parseUsd, usdInput } from '../../format/money';
 import { texts } from '../../texts';
 
@@ -37,9 +37,7 @@ export function readPeriodLimit(typed: string): number | undefined {
 }
 
 function readRate(typed: string): number | undefined {
-  const text = typed.trim().replaceAll(',', '');
-  if (text === '') return NO_LIMIT;
-  return /^\d{1,15}$/.test(text) ? Number(text) : undefined;
+  return typed.trim() === '' ? NO_LIMIT : parseInteger(typed);
 }
 
 /** The limits of a valid draft, for the API. */

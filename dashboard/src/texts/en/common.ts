@@ -1,4 +1,5 @@
 import type { KeyState } from '../../api/tokens';
+import { asTyped, formatUsdExact } from '../../format/money';
 import { plural } from './plural';
 
 export const common = {
@@ -87,9 +88,10 @@ export const common = {
   },
   usdErrors: {
     empty: 'Enter an amount.',
-    not_an_amount: 'Enter an amount like 12.50, with a decimal point.',
+    not_an_amount: `Enter an amount like ${asTyped('12.50')}.`,
+    ambiguous: `This can mean two amounts. Write it like 1500 or ${asTyped('1.50')}.`,
     too_many_places: 'Use up to 6 decimal places.',
-    finer_than_a_unit: 'Enter a multiple of $0.000002.',
+    finer_than_a_unit: `Enter a multiple of ${formatUsdExact(1)}.`,
     too_large: 'Enter a smaller amount.',
   },
   failure: {

@@ -1,5 +1,6 @@
 import { limits, requestLimits } from '../../api/serverLimits';
 import type { TokenFieldName } from '../../api/tokenChanges';
+import { asTyped } from '../../format/money';
 import { plural } from './plural';
 
 interface FieldTexts {
@@ -158,7 +159,7 @@ export const keys = {
     name: { label: 'Name', hint: 'For example, “Nightly evaluation”', changed: 'name' },
     remain_quota: {
       label: 'Quota',
-      hint: 'In US dollars, for example 5 or 12.50',
+      hint: `In US dollars, for example 5 or ${asTyped('12.50')}`,
       changed: 'quota left',
     },
     unlimited_quota: {

@@ -6,9 +6,9 @@ export const limits = {
   periods: { day: 'Dollars per day', week: 'Dollars per week', month: 'Dollars per month' },
   presets: {
     label: 'Common limits',
-    day: (usd: string) => `$${usd} a day`,
-    week: (usd: string) => `$${usd} a week`,
-    month: (usd: string) => `$${usd} a month`,
+    day: (usd: string) => `${usd} a day`,
+    week: (usd: string) => `${usd} a week`,
+    month: (usd: string) => `${usd} a month`,
   },
   alreadyUsed: {
     day: (usd: string) => `${usd} has been used today. Requests will be refused until the day ends.`,

@@ -1,4 +1,5 @@
 import { formatInteger } from '../../format/locale';
+import { asTyped, formatUsdExact } from '../../format/money';
 import type { Texts } from '..';
 
 export const common: Texts['common'] = {
@@ -84,9 +85,10 @@ export const common: Texts['common'] = {
   },
   usdErrors: {
     empty: '请输入金额。',
-    not_an_amount: '请输入金额，例如 12.50。',
+    not_an_amount: `请输入金额，例如 ${asTyped('12.50')}。`,
+    ambiguous: `这个金额有两种读法。请写成 1500 或 ${asTyped('1.50')}。`,
     too_many_places: '最多 6 位小数。',
-    finer_than_a_unit: '请输入 $0.000002 的整数倍。',
+    finer_than_a_unit: `请输入 ${formatUsdExact(1)} 的整数倍。`,
     too_large: '请输入更小的金额。',
   },
   failure: {

@@ -1,5 +1,6 @@
 import { limits, requestLimits } from '../../api/serverLimits';
 import { formatInteger } from '../../format/locale';
+import { asTyped } from '../../format/money';
 import type { Texts } from '..';
 
 export const keys: Texts['keys'] = {
@@ -133,7 +134,7 @@ export const keys: Texts['keys'] = {
   },
   fields: {
     name: { label: '名称', hint: '例如“夜间评测”', changed: '名称' },
-    remain_quota: { label: '额度', hint: '以美元计，例如 5 或 12.50', changed: '剩余额度' },
+    remain_quota: { label: '额度', hint: `以美元计，例如 5 或 ${asTyped('12.50')}`, changed: '剩余额度' },
     unlimited_quota: { label: '无限额度', hint: '此令牌的消费只受钱包余额限制。', changed: '无限额度' },
     period_limits: { label: '限额', changed: '每日、每周和每月限额' },
     rate_limits: { label: '速率限制', changed: '速率限制' },

@@ -7,9 +7,9 @@ export const limits: Texts['limits'] = {
   periods: { day: '每日（美元）', week: '每周（美元）', month: '每月（美元）' },
   presets: {
     label: '常用限额',
-    day: (usd: string) => `每日 $${usd}`,
-    week: (usd: string) => `每周 $${usd}`,
-    month: (usd: string) => `每月 $${usd}`,
+    day: (usd: string) => `每日 ${usd}`,
+    week: (usd: string) => `每周 ${usd}`,
+    month: (usd: string) => `每月 ${usd}`,
   },
   alreadyUsed: {
     day: (usd: string) => `今天已用 ${usd}。今天结束之前，请求都会被拒绝。`,

@@ -26,6 +26,8 @@ describe('readLimit', () => {
     ['', -1],
     [' 0 ', 0],
     ['1000000', 1_000_000],
+    ['1,000', 1000],
+    ['1,00', undefined],
     ['-1', undefined],
     ['1.5', undefined],
     ['many', undefined],

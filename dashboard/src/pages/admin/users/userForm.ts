@@ -1,6 +1,7 @@
 import type { NewUser, UserPatch } from '../../../api/adminUsers';
 import { requestLimits, roles } from '../../../api/serverLimits';
 import type { Role, User } from '../../../api/session';
+import { parseInteger } from '../../../format/locale';
 import { atField } from '../../../shared/form/atField';
 import {
   changedLimits,
@@ -52,10 +53,9 @@ export function userFormOf(user: User): UserForm {
 
 /** Returns `undefined` if the text is not a valid limit. */
 export function readLimit(typed: string): number | undefined {
-  const text = typed.trim();
-  if (text === '') return GENERAL_LIMIT;
-  const limit = /^\d+$/.test(text) ? Number(text) : Number.POSITIVE_INFINITY;
-  return limit <= requestLimits.NewUserBody.max_tokens.maximum ? limit : undefined;
+  if (typed.trim() === '') return GENERAL_LIMIT;
+  const limit = parseInteger(typed);
+  return limit !== undefined && limit <= requestLimits.NewUserBody.max_tokens.maximum ? limit : undefined;
 }
 
 export function limitError(typed: string): string | undefined {

@@ -13,7 +13,7 @@ describe('valueText', () => {
     ['unlimited_quota', { unlimited_quota: true }, 'On'],
     ['show_addresses', { show_addresses: false }, 'Off'],
     ['period_limits', {}, 'None'],
-    ['period_limits', { period_limits: { day: 750_000, week: -1, month: 0 } }, '$1.5 a day\n$0 a month'],
+    ['period_limits', { period_limits: { day: 750_000, week: -1, month: 0 } }, '$1.50 a day\n$0.00 a month'],
     [
       'rate_limits',
       { rate_limits: { requests_per_minute: 1200, tokens_per_minute: -1, concurrency: 5 } },

@@ -3,7 +3,7 @@ import type { TokenFieldName } from '../../../../api/tokenChanges';
 import type { Token } from '../../../../api/tokens';
 import { formatList } from '../../../../format/list';
 import { formatInteger } from '../../../../format/locale';
-import { formatUsd, usdInput } from '../../../../format/money';
+import { formatUsd, formatUsdExact } from '../../../../format/money';
 import { formatDateTime } from '../../../../format/time';
 import { texts } from '../../../../texts';
 import { groupName } from '../../groupName';
@@ -20,7 +20,7 @@ const valueTexts: Record<Exclude<TokenFieldName, SwitchName>, (token: Token) => 
     lines(
       periods
         .filter((period) => period_limits[period] !== NO_LIMIT)
-        .map((period) => texts.limits.presets[period](usdInput(period_limits[period]))),
+        .map((period) => texts.limits.presets[period](formatUsdExact(period_limits[period]))),
     ),
   rate_limits: ({ rate_limits }) =>
     lines(

@@ -13,33 +13,40 @@ const day = new Intl.DateTimeFormat(locale, {
 
 const monthDayAndYear = new Intl.DateTimeFormat(locale, { dateStyle: 'medium', timeZone: 'UTC' });
 
+/** The text itself if it is no date. */
+function formatted(formatter: Intl.DateTimeFormat, date: string): string {
+  const milliseconds = Date.parse(date);
+  return Number.isNaN(milliseconds) ? date : formatter.format(milliseconds);
+}
+
 /** "Nov 1 – 7" for the days from "2026-11-01" to "2026-11-07", with the year if it is not that of `today`. */
 export function formatDays(start: string, end: string, today: string): string {
   const format = start.slice(0, 4) === today.slice(0, 4) ? monthAndDay : monthDayAndYear;
-  return format.formatRange(Date.parse(start), Date.parse(end));
+  const [from, to] = [Date.parse(start), Date.parse(end)];
+  return Number.isNaN(from + to) ? `${start} – ${end}` : format.formatRange(from, to);
 }
 
 /** "Nov 21" for "2026-11-21", with the year if it is not that of `today`. */
 export function formatLaterDay(date: string, today: string): string {
-  return (date.slice(0, 4) === today.slice(0, 4) ? monthAndDay : monthDayAndYear).format(Date.parse(date));
+  return formatted(date.slice(0, 4) === today.slice(0, 4) ? monthAndDay : monthDayAndYear, date);
 }
 
 /** "Sat" for "2026-11-21". */
 export function formatWeekday(date: string): string {
-  return weekday.format(Date.parse(date));
+  return formatted(weekday, date);
 }
 
 /** "Sat, Nov 21" for "2026-11-21". */
 export function formatDate(date: string): string {
-  return day.format(Date.parse(date));
+  return formatted(day, date);
 }
 
 /** "S" for "2026-11-21". */
 export function formatNarrowWeekday(date: string): string {
-  return narrowWeekday.format(Date.parse(date));
+  return formatted(narrowWeekday, date);
 }
 
 /** "Nov 21" for "2026-11-21". */
 export function formatMonthAndDay(date: string): string {
-  return monthAndDay.format(Date.parse(date));
+  return formatted(monthAndDay, date);
 }

@@ -55,7 +55,7 @@ function readerOf(locale: string, options: Intl.NumberFormatOptions): ReadDigits
   };
 }
 
-/** Digits of the locale and full-width characters as ASCII, one form of spaces and apostrophes, no marks of direction. */
+/** ASCII for digits of the locale and for full-width characters; one form of spaces and apostrophes; no direction marks. */
 function toAscii(text: string, numerals: string[]): string {
   return [...text.replace(/[\u061c\u200e\u200f]/g, '')]
     .map((character) => {

@@ -9,6 +9,8 @@ const DAY = 24 * HOUR;
 const TWO_UNITS_BELOW = 10;
 const MONTH = 30;
 const YEAR = 365;
+const FIRST = Date.parse('0001-01-01T00:00:00Z') / 1000;
+const LAST = Date.parse('9999-12-31T23:59:59Z') / 1000;
 
 const dateTime = new Intl.DateTimeFormat(locale, { dateStyle: 'medium', timeStyle: 'short' });
 const moment = new Intl.DateTimeFormat(locale, { dateStyle: 'medium', timeStyle: 'medium' });
@@ -31,6 +33,7 @@ export function formatDuration(seconds: number): string {
 /** For example "in 2 d 3 h", "5 min ago" or "just now". Both arguments are Unix seconds. */
 export function formatRelative(seconds: number, now: number): string {
   const { justNow, ahead, ago } = texts.common;
+  if (!dateOf(seconds)) return outsideCalendar(seconds);
   const distance = Math.abs(seconds - now);
   const isAhead = seconds > now;
   // `now` lags by up to 30 seconds (see useNow), so what just happened can lie ahead of it.
@@ -38,17 +41,43 @@ export function formatRelative(seconds: number, now: number): string {
   return (isAhead ? ahead : ago)(formatDuration(distance));
 }
 
+/** Returns false for the values that mean never: absent, 0 and -1. */
+export function isTime(seconds: number | null | undefined): seconds is number {
+  return Boolean(seconds) && seconds !== -1;
+}
+
+/**
+ * A time of the API as a date. `undefined` outside of the years 1 to 9999, in which all inputs and formats work: `Date` and
+ * `Intl` throw for times that are too far away, and the API can have any number of 64 bits.
+ */
+export function dateOf(seconds: number): Date | undefined {
+  return seconds >= FIRST && seconds <= LAST ? new Date(seconds * 1000) : undefined;
+}
+
+function outsideCalendar(seconds: number): string {
+  return seconds > LAST ? texts.common.afterCalendar : texts.common.beforeCalendar;
+}
+
+function format(formatter: Intl.DateTimeFormat, seconds: number): string {
+  const date = dateOf(seconds);
+  if (date) return formatter.format(date);
+  // JSON has rounded larger numbers.
+  return Number.isSafeInteger(seconds)
+    ? texts.common.timeOutside(String(seconds), outsideCalendar(seconds))
+    : outsideCalendar(seconds);
+}
+
 /** Date and time in the time zone of the browser. */
 export function formatDateTime(seconds: number): string {
-  return dateTime.format(seconds * 1000);
+  return format(dateTime, seconds);
 }
 
 /** Date and time to the second, in the time zone of the browser. */
 export function formatMoment(seconds: number): string {
-  return moment.format(seconds * 1000);
+  return format(moment, seconds);
 }
 
 /** Date in the time zone of the browser. */
 export function formatDay(seconds: number): string {
-  return day.format(seconds * 1000);
+  return format(day, seconds);
 }

@@ -1,4 +1,5 @@
 import { Group, Paper, Skeleton, Stack } from '@mantine/core';
+import { Boundary } from './Boundary';
 import type { Column, DataProps } from './DataTable';
 import classes from './DataTable.module.css';
 import { useRowLink } from './useRowLink';
@@ -45,15 +46,21 @@ function Card<Row>({ row, columns }: { row: Row; columns: Column<Row>[] }) {
     <>
       <Group wrap="nowrap" align="flex-start" gap="sm">
         {cells('select').map((column) => (
-          <div key={column.key}>{column.cell(row)}</div>
+          <div key={column.key}>
+            <Boundary data={row} draw={column.cell} />
+          </div>
         ))}
         <div className={classes.cardTitle}>
           {cells('title').map((column) => (
-            <div key={column.key}>{column.cell(row)}</div>
+            <div key={column.key}>
+              <Boundary data={row} draw={column.cell} />
+            </div>
           ))}
         </div>
         {cells('corner').map((column) => (
-          <div key={column.key}>{column.cell(row)}</div>
+          <div key={column.key}>
+            <Boundary data={row} draw={column.cell} />
+          </div>
         ))}
       </Group>
       <Lines row={row} columns={cells(undefined).filter(({ wide }) => wide)} />
@@ -61,7 +68,7 @@ function Card<Row>({ row, columns }: { row: Row; columns: Column<Row>[] }) {
         <Lines row={row} columns={cells(undefined).filter(({ wide }) => !wide)} />
         {cells('actions').map((column) => (
           <div key={column.key} className={classes.cardActions}>
-            {column.cell(row)}
+            <Boundary data={row} draw={column.cell} />
           </div>
         ))}
       </div>
@@ -76,7 +83,9 @@ function Lines<Row>({ row, columns }: { row: Row; columns: Column<Row>[] }) {
       {columns.map((column) => (
         <div key={column.key} className={classes.line} data-wide={column.wide || undefined}>
           <dt>{column.header}</dt>
-          <dd>{column.cell(row)}</dd>
+          <dd>
+            <Boundary data={row} draw={column.cell} />
+          </dd>
         </div>
       ))}
     </dl>

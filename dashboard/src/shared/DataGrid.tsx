@@ -1,5 +1,6 @@
 import { Paper, Skeleton, Table, VisuallyHidden } from '@mantine/core';
 import { texts } from '../texts';
+import { Boundary } from './Boundary';
 import { type Column, type DataProps, TABLE_WIDTH } from './DataTable';
 import classes from './DataTable.module.css';
 import { SortHeader } from './SortHeader';
@@ -50,7 +51,7 @@ export function DataGrid<Row>({ label, columns, rows, rowKey, rowHref }: DataPro
                 >
                   {columns.map((column) => (
                     <Table.Td key={column.key} ta={column.align} className={classNameOf(column)}>
-                      {column.cell(row)}
+                      <Boundary data={row} draw={column.cell} />
                     </Table.Td>
                   ))}
                 </Table.Tr>

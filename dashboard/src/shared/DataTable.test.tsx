@@ -3,6 +3,7 @@ import { MantineProvider } from '@mantine/core';
 import { act } from 'react';
 import { createRoot } from 'react-dom/client';
 import { afterEach, expect, it, vi } from 'vitest';
+import { texts } from '../texts';
 import { type Column, DataTable } from './DataTable';
 
 vi.stubGlobal('IS_REACT_ACT_ENVIRONMENT', true);
@@ -26,6 +27,37 @@ async function textOf(rows: string[]) {
   );
   return container.textContent;
 }
+
+it('shows a row with a cell that cannot be drawn, and tries again with the next data', async () => {
+  const quiet = vi.spyOn(console, 'error').mockImplementation(() => {});
+  const name: Column<{ name?: string }> = { key: 'name', header: 'Name', cell: (row) => row.name?.trim() };
+  const broken: Column<{ name?: string }> = {
+    ...name,
+    key: 'b',
+    cell: ({ name }) => (name as string).trim(),
+  };
+  const show = (rows: { name?: string }[]) =>
+    act(() =>
+      root.render(
+        <MantineProvider env="test">
+          <DataTable
+            label="Rows"
+            columns={[name, broken]}
+            rows={rows}
+            rowKey={(row) => rows.indexOf(row)}
+            empty="None"
+          />
+        </MantineProvider>,
+      ),
+    );
+  await show([{}, { name: 'beta' }]);
+  expect(container.textContent).toContain(texts.common.broken);
+  expect(container.textContent?.match(/beta/g)).toHaveLength(2);
+  await show([{ name: 'alpha' }, { name: 'beta' }]);
+  expect(container.textContent).not.toContain(texts.common.broken);
+  expect(container.textContent?.match(/alpha/g)).toHaveLength(2);
+  quiet.mockRestore();
+});
 
 it('leaves out a column that says the same in each row', async () => {
   expect(await textOf(['one'])).not.toContain('Kind');

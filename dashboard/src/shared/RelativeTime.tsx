@@ -1,6 +1,6 @@
 import { Text, type TextProps, Tooltip } from '@mantine/core';
 import { spaceBetween } from '../format/space';
-import { formatDateTime, formatRelative } from '../format/time';
+import { dateOf, formatDateTime, formatRelative, isTime } from '../format/time';
 import { texts } from '../texts';
 import { useNow } from './useNow';
 
@@ -17,7 +17,7 @@ interface Props extends TextProps {
 export function RelativeTime({ seconds, never = texts.common.never, label = '', ...props }: Props) {
   const now = useNow();
   const before = (text: string) => label + (label && spaceBetween(label, text));
-  if (!seconds || seconds < 0) {
+  if (!isTime(seconds)) {
     return (
       <Text span inherit {...props}>
         {before(never)}
@@ -30,7 +30,7 @@ export function RelativeTime({ seconds, never = texts.common.never, label = '', 
     <Tooltip label={formatDateTime(seconds)}>
       <Text span inherit {...props}>
         {before(text)}
-        <time dateTime={new Date(seconds * 1000).toISOString()}>{text}</time>
+        <time dateTime={dateOf(seconds)?.toISOString()}>{text}</time>
       </Text>
     </Tooltip>
   );

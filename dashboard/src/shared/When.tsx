@@ -1,5 +1,5 @@
 import { Text } from '@mantine/core';
-import { formatDateTime } from '../format/time';
+import { formatDateTime, isTime } from '../format/time';
 import { RelativeTime } from './RelativeTime';
 
 /** A relative time, with date and time below it. */
@@ -7,9 +7,9 @@ export function When({ seconds, never }: { seconds: number | null | undefined; n
   return (
     <>
       <RelativeTime seconds={seconds} never={never} />
-      {Boolean(seconds && seconds > 0) && (
+      {isTime(seconds) && (
         <Text size="xs" c="dimmed">
-          {formatDateTime(seconds ?? 0)}
+          {formatDateTime(seconds)}
         </Text>
       )}
     </>

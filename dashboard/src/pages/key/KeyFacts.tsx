@@ -5,7 +5,7 @@ import type { TokenFieldName } from '../../api/tokenChanges';
 import type { Token } from '../../api/tokens';
 import { formatList } from '../../format/list';
 import { formatInteger } from '../../format/locale';
-import { formatDateTime } from '../../format/time';
+import { formatDateTime, isTime } from '../../format/time';
 import { Fact, Facts } from '../../shared/Facts';
 import { PeriodBars } from '../../shared/limits/PeriodBars';
 import { limitedPeriods } from '../../shared/limits/periodBar';
@@ -120,7 +120,7 @@ function When({ seconds, never }: { seconds: number; never: string }) {
   return (
     <>
       <RelativeTime seconds={seconds} never={never} />
-      {seconds > 0 && (
+      {isTime(seconds) && (
         <Text size="sm" c="dimmed">
           {formatDateTime(seconds)}
         </Text>

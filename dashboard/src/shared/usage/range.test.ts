@@ -39,6 +39,11 @@ describe('ranges', () => {
     ['2026-01-01', '2027-01-02', 'too_long'],
     ['2026-03-02', '2026-03-01', 'backwards'],
     ['', '2026-03-01', 'incomplete'],
+    ['2026', '2026-03-01', 'incomplete'],
+    ['-271821-04-20', '-271821-04-20', 'incomplete'],
+    ['+275760-09-13', '+275760-09-13', 'incomplete'],
+    ['0000-01-01', '0000-01-01', 'incomplete'],
+    ['2026-13-01', '2026-13-01', 'incomplete'],
   ])('from %j to %j: %s', (start, end, error) => {
     expect(rangeProblem({ start, end })).toBe(error);
   });

@@ -91,9 +91,14 @@ export function withRange(params: URLSearchParams, { choice, typed }: RangeState
   return next;
 }
 
+/** `Date.parse` also accepts "2026", and years that are too far away to be shown. */
+function isDay(text: string): boolean {
+  return /^(?!0000)\d{4}-\d{2}-\d{2}$/.test(text) && !Number.isNaN(Date.parse(text));
+}
+
 export function rangeProblem({ start, end }: DayRange): RangeProblem | undefined {
+  if (![start, end].every(isDay)) return 'incomplete';
   const days = (Date.parse(end) - Date.parse(start)) / DAY_MS;
-  if (Number.isNaN(days)) return 'incomplete';
   if (days < 0) return 'backwards';
   return days >= limits.report_days ? 'too_long' : undefined;
 }

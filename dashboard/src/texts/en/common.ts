@@ -10,6 +10,7 @@ export const common = {
   close: 'Close',
   discard: { title: 'Discard what you typed?', keep: 'Keep editing', discard: 'Discard' },
   retry: 'Try again',
+  broken: 'cannot be shown',
   copy: 'Copy',
   copied: 'Copied',
   copyFailed: 'Your browser blocked copying. Select the text and copy it yourself.',
@@ -22,6 +23,9 @@ export const common = {
   justNow: 'just now',
   ahead: (duration: string) => `in ${duration}`,
   ago: (duration: string) => `${duration} ago`,
+  afterCalendar: 'after the year 9999',
+  beforeCalendar: 'before the year 1',
+  timeOutside: (seconds: string, where: string) => `${seconds} (${where})`,
   duration: {
     years: (count: number) => plural(count, 'year', 'years'),
     months: (count: number) => plural(count, 'month', 'months'),

@@ -10,6 +10,7 @@ export const common: Texts['common'] = {
   close: '关闭',
   discard: { title: '放弃已输入的内容？', keep: '继续编辑', discard: '放弃' },
   retry: '重试',
+  broken: '无法显示',
   copy: '复制',
   copied: '已复制',
   copyFailed: '浏览器阻止了复制。请选中文本后手动复制。',
@@ -22,6 +23,9 @@ export const common: Texts['common'] = {
   justNow: '刚刚',
   ahead: (duration: string) => `${duration}后`,
   ago: (duration: string) => `${duration}前`,
+  afterCalendar: '公元 9999 年之后',
+  beforeCalendar: '公元 1 年之前',
+  timeOutside: (seconds: string, where: string) => `${seconds}（${where}）`,
   duration: {
     years: (count: number) => `${count} 年`,
     months: (count: number) => `${count} 个月`,

@@ -100,6 +100,12 @@ describe('the changes of an edit', () => {
     ['period_limits.day', { new: '500000' }, 'daily limit', 'none → $1.00'],
     ['rate_limits.concurrency', { old: '3' }, 'requests at once', '3 → none'],
     ['expired_time', { old: '-1', new: '-1' }, 'expiry', 'never → never'],
+    [
+      'expired_time',
+      { old: '9999999999999', new: '1e99' },
+      'expiry',
+      '9999999999999 (after the year 9999) → 1e99',
+    ],
     ['note', { old: '', new: 'Ben’s' }, 'note', 'none → Ben’s'],
     ['group', { old: '', new: 'auto' }, 'group', 'the owner’s group → auto'],
     ['role', { old: '1', new: '10' }, 'role', 'User → Administrator'],

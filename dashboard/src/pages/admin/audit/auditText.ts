@@ -91,7 +91,7 @@ function changeOf({ field, old, new: now, added, removed, left_out }: AuditLine[
 function changedValue(field: string, value: string | null | undefined): string {
   if (value == null) return words.changes.none;
   if (field.startsWith('period_limits.')) return usd(value);
-  if (field === 'expired_time') return value === NEVER ? words.changes.never : formatDateTime(Number(value));
+  if (field === 'expired_time') return value === NEVER ? words.changes.never : time(value);
   if (value === 'true' || value === 'false') return value === 'true' ? words.changes.on : words.changes.off;
   return readable(field, value) || words.changes.none;
 }
@@ -112,6 +112,10 @@ function readable(name: string, value: string): string {
     default:
       return value;
   }
+}
+
+function time(seconds: string): string {
+  return /^-?\d+$/.test(seconds) ? formatDateTime(Number(seconds)) : seconds;
 }
 
 function usd(units: string): string {

@@ -1,5 +1,6 @@
 import { Button, Paper, Skeleton, Stack, Text } from '@mantine/core';
 import type { ReactNode } from 'react';
+import { Boundary } from '../../../shared/Boundary';
 import { FailureMessage } from '../../../shared/FailureMessage';
 import { texts } from '../../../texts';
 import { SectionHeader } from '../shared/SectionHeader';
@@ -45,7 +46,7 @@ export function Block<Data>(props: Props<Data>) {
     >
       <SectionHeader title={title} href={href} label={linkLabel} />
       {data !== undefined ? (
-        children(data)
+        <Boundary data={data} draw={children} />
       ) : isFailed ? (
         <Stack role="alert" align="flex-start" gap="sm">
           <div>

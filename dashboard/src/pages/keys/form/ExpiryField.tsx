@@ -1,8 +1,15 @@
 import { Select, Stack, TextInput } from '@mantine/core';
-import { formatDateTime } from '../../../format/time';
+import { formatDateTime, isTime } from '../../../format/time';
 import { useNow } from '../../../shared/useNow';
 import { texts } from '../../../texts';
-import { dateTimeInput, type ExpiryChoice, expiredTime, expiryChoices, parseDateTime } from './expiry';
+import {
+  dateTimeInput,
+  type ExpiryChoice,
+  expiredTime,
+  expiryChoices,
+  MAX_DATE_TIME,
+  parseDateTime,
+} from './expiry';
 import type { FieldProps } from './FieldProps';
 
 const words = texts.keys.form;
@@ -13,7 +20,7 @@ export function ExpiryField({ form }: FieldProps) {
   const expiry = form.values.expired_time;
   const now = useNow();
   const end = expiredTime(expiry, now);
-  const outcome = end !== undefined && end > 0 ? words.expiryEnds(formatDateTime(end)) : undefined;
+  const outcome = isTime(end) ? words.expiryEnds(formatDateTime(end)) : undefined;
   return (
     <Stack gap="sm">
       <Select
@@ -30,6 +37,7 @@ export function ExpiryField({ form }: FieldProps) {
       {expiry.choice === 'at' && (
         <TextInput
           type="datetime-local"
+          max={MAX_DATE_TIME}
           label={words.expiresAt}
           description={end !== undefined && end <= now ? words.expiryPassed : outcome}
           inputWrapperOrder={['label', 'input', 'error', 'description']}

@@ -20,7 +20,7 @@ describe('expiredTime', () => {
     expect(expiredTime({ choice: 'at', at: undefined }, NOW)).toBeUndefined();
   });
 
-  it.each([-1, NOW + 17])('round-trips the expiry %d of a token', (time) => {
+  it.each([-1, NOW + 17, -5, 9_999_999_999_999, 2 ** 63])('round-trips the expiry %d of a token', (time) => {
     expect(expiredTime(expiryOf(time), NOW)).toBe(time);
   });
 
@@ -33,6 +33,10 @@ describe('datetime inputs', () => {
   it('round-trip to the minute', () => {
     expect(parseDateTime(dateTimeInput(NOW + 59))).toBe(NOW);
     expect(dateTimeInput(NOW)).toMatch(/^2027-01-1\dT\d\d:\d\d$/);
+  });
+
+  it.each([253_402_300_800, 9_999_999_999_999, 2 ** 63, -(2 ** 63)])('are empty for %d', (time) => {
+    expect(dateTimeInput(time)).toBe('');
   });
 
   it('can be empty', () => {

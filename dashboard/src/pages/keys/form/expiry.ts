@@ -1,3 +1,5 @@
+import { dateOf, isTime } from '../../../format/time';
+
 const DAY = 86_400;
 const spans = { day: DAY, week: 7 * DAY, month: 30 * DAY, quarter: 90 * DAY };
 
@@ -17,7 +19,7 @@ export interface Expiry {
 export const noExpiry: Expiry = { choice: 'never', at: undefined };
 
 export function expiryOf(expiredTime: number): Expiry {
-  return expiredTime > 0 ? { choice: 'at', at: expiredTime } : noExpiry;
+  return isTime(expiredTime) ? { choice: 'at', at: expiredTime } : noExpiry;
 }
 
 /** The value of `expired_time` in the API. `undefined` until a time is selected. */
@@ -26,10 +28,13 @@ export function expiredTime({ choice, at }: Expiry, now: number): number | undef
   return choice === 'at' ? at : now + spans[choice];
 }
 
-/** The value of a `datetime-local` input, in the time zone of the browser. */
+/** The latest value that a `datetime-local` input accepts. */
+export const MAX_DATE_TIME = '9999-12-31T23:59';
+
+/** The value of a `datetime-local` input, in the time zone of the browser. Empty for a time that it cannot have. */
 export function dateTimeInput(seconds: number | undefined): string {
-  if (seconds === undefined) return '';
-  const dateTime = new Date(seconds * 1000);
+  const dateTime = seconds === undefined ? undefined : dateOf(seconds);
+  if (!dateTime) return '';
   const two = (part: number) => String(part).padStart(2, '0');
   const day = `${String(dateTime.getFullYear()).padStart(4, '0')}-${two(dateTime.getMonth() + 1)}-${two(dateTime.getDate())}`;
   return `${day}T${two(dateTime.getHours())}:${two(dateTime.getMinutes())}`;

@@ -1,5 +1,6 @@
 import { Button, Group, Text } from '@mantine/core';
 import type { AccessToken } from '../../../api/accessTokens';
+import { isTime } from '../../../format/time';
 import type { Column } from '../../../shared/DataTable';
 import { RelativeTime } from '../../../shared/RelativeTime';
 import { ToneBadge } from '../../../shared/ToneBadge';
@@ -48,7 +49,7 @@ export function accessTokenColumns(onRevoke: (token: AccessToken) => void): Colu
 
 function Expiry({ seconds }: { seconds: number }) {
   const now = useNow();
-  const isOver = seconds > 0 && seconds <= now;
+  const isOver = isTime(seconds) && seconds <= now;
   return (
     <Group gap="xs">
       <RelativeTime seconds={seconds} />

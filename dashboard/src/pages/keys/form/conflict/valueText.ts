@@ -4,7 +4,7 @@ import type { Token } from '../../../../api/tokens';
 import { formatList } from '../../../../format/list';
 import { formatInteger } from '../../../../format/locale';
 import { formatUsd, formatUsdExact } from '../../../../format/money';
-import { formatDateTime } from '../../../../format/time';
+import { formatDateTime, isTime } from '../../../../format/time';
 import { texts } from '../../../../texts';
 import { groupName } from '../../groupName';
 import type { SwitchName } from '../fields';
@@ -29,7 +29,7 @@ const valueTexts: Record<Exclude<TokenFieldName, SwitchName>, (token: Token) => 
         .map((rate) => texts.limits.rateFacts[rate](formatInteger(rate_limits[rate]))),
     ),
   expired_time: ({ expired_time }) =>
-    expired_time > 0 ? formatDateTime(expired_time) : texts.keys.form.expiryChoices.never,
+    isTime(expired_time) ? formatDateTime(expired_time) : texts.keys.form.expiryChoices.never,
   group: ({ group }) => groupName(group),
   model_limits: ({ model_limits }) => (model_limits === '' ? none : formatList(model_limits.split(','))),
   allow_ips: ({ allow_ips }) => allow_ips || facts.everywhere,

@@ -4,6 +4,7 @@ import { QueryClientProvider } from '@tanstack/react-query';
 import { StrictMode } from 'react';
 import classes from './App.module.css';
 import { queryClient } from './api/queryClient';
+import { CopyDialog } from './shared/CopyDialog';
 import { ConnectionBanner } from './shell/ConnectionBanner';
 import { Routes } from './shell/Routes';
 import { colorSchemeManager } from './theme/colorScheme';
@@ -23,6 +24,7 @@ export function App() {
       >
         <QueryClientProvider client={queryClient}>
           <Routes />
+          <CopyDialog />
           <ConnectionBanner />
           {/* At the top: at the bottom, forms and the bar of selected keys have their buttons. */}
           <Notifications position="top-center" autoClose={5000} className={classes.toasts} />

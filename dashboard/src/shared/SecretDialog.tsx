@@ -21,7 +21,7 @@ export interface SecretDialogProps extends Pick<ModalProps, 'size'> {
 /** Shows a new secret. Only its button closes the dialog, so that a stray click does not lose the secret. */
 export function SecretDialog(props: SecretDialogProps) {
   const { title, secret, hint = texts.common.secret.once, children, size, onCopy, onClose } = props;
-  const { copied, copy } = useCopy();
+  const { copied, copy } = useCopy(onCopy);
   return (
     <Modal
       title={title}
@@ -40,10 +40,7 @@ export function SecretDialog(props: SecretDialogProps) {
         <Button
           data-autofocus
           leftSection={copied ? <IconCheck size={18} /> : <IconCopy size={18} />}
-          onClick={() => {
-            if (secret) copy(secret);
-            onCopy?.();
-          }}
+          onClick={() => secret && copy(secret)}
         >
           {copied ? texts.common.copied : texts.common.copy}
         </Button>

@@ -1,10 +1,10 @@
 import { useEffect, useState } from 'react';
-import { texts } from '../texts';
-import { notifyFailure } from './notify';
+import { copyText } from './copyText';
 
 const SHOWN_MS = 2000;
 
-export function useCopy() {
+/** `onCopy` is called if the text was copied. */
+export function useCopy(onCopy?: () => void) {
   const [copied, setCopied] = useState(false);
 
   useEffect(() => {
@@ -14,13 +14,9 @@ export function useCopy() {
   }, [copied]);
 
   async function copy(value: string) {
-    try {
-      // `clipboard` is undefined if the page is loaded over plain HTTP from another machine.
-      await navigator.clipboard.writeText(value);
-      setCopied(true);
-    } catch {
-      notifyFailure(new Error(texts.common.copyFailed));
-    }
+    if (!(await copyText(value))) return;
+    setCopied(true);
+    onCopy?.();
   }
 
   return { copied, copy };

@@ -54,3 +54,6 @@ const CONTROL = /Mac|iPhone|iPad/.test(globalThis.navigator?.platform ?? '') ? '
 /** "⌘K" on Apple keyboards, else "Ctrl K". */
 export const PALETTE_KEYS: string[] = [CONTROL, 'K'];
 export const UNDO_KEYS: string[] = [CONTROL, 'Z'];
+
+/** The keys of the browser that copy what is selected. */
+export const COPY_KEYS = CONTROL === 'Ctrl' ? 'Ctrl+C' : '⌘C';

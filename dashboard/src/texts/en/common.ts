@@ -13,7 +13,10 @@ export const common = {
   broken: 'cannot be shown',
   copy: 'Copy',
   copied: 'Copied',
-  copyFailed: 'Your browser blocked copying. Select the text and copy it yourself.',
+  copyDialog: {
+    title: 'Copy this text',
+    hint: (keys: string) => `Your browser doesn’t let this page copy. The text is selected: press ${keys}.`,
+  },
   showPassword: 'Show password',
   search: 'Search',
   clearSearch: 'Clear search',

@@ -13,7 +13,10 @@ export const common: Texts['common'] = {
   broken: '无法显示',
   copy: '复制',
   copied: '已复制',
-  copyFailed: '浏览器阻止了复制。请选中文本后手动复制。',
+  copyDialog: {
+    title: '复制这段文本',
+    hint: (keys: string) => `浏览器不允许此页面复制。文本已选中：请按 ${keys}。`,
+  },
   showPassword: '显示密码',
   search: '搜索',
   clearSearch: '清除搜索',

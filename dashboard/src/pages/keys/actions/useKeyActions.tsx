@@ -1,6 +1,7 @@
 import { type ReactNode, type RefObject, useRef, useState } from 'react';
 import { useRevealKey } from '../../../api/tokenChanges';
 import type { Token } from '../../../api/tokens';
+import { copyText } from '../../../shared/copyText';
 import { notifyFailure, notifySuccess } from '../../../shared/notify';
 import { texts } from '../../../texts';
 import { KeyFormDrawer } from '../form/KeyFormDrawer';
@@ -83,14 +84,7 @@ export function useKeyActions(options: Options = {}): { actions: KeyActions; dia
 
   async function copyKey(token: Token) {
     const key = await readKey(token);
-    if (!key) return;
-    try {
-      await navigator.clipboard.writeText(key);
-      notifySuccess(texts.keys.copied(token.name));
-    } catch {
-      // Some browsers do not allow copying after a request. The dialog lets the user copy.
-      setRevealed({ name: token.name, key });
-    }
+    if (key && (await copyText(key))) notifySuccess(texts.keys.copied(token.name));
   }
 
   const dialogs = (

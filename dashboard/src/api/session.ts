@@ -1,6 +1,7 @@
 import { type QueryClient, queryOptions, useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { createContext, useContext } from 'react';
 import { useLocation } from 'wouter';
+import { texts } from '../texts';
 import { api, call } from './client';
 import { ApiError } from './error';
 import type { components } from './schema';
@@ -48,8 +49,23 @@ function replaceSession(client: QueryClient, user: User | null) {
   client.setQueryData(sessionKey, user);
 }
 
-function signIn(body: { username: string; password: string }): Promise<User> {
-  return call(api.POST('/api/user/login', { body }));
+/** Fails if the browser did not keep the cookie: otherwise the next page would ask to sign in, again and again. */
+async function signIn(body: { username: string; password: string }): Promise<User> {
+  const user = await call(api.POST('/api/user/login', { body }));
+  if (!(await isSignedIn(user))) {
+    const { insecure, blocked } = texts.signIn.noCookie;
+    throw new Error(window.location.protocol === 'http:' ? insecure : blocked);
+  }
+  return user;
+}
+
+/** A cookie of another session can still be there. Other failures than 401 say nothing about the cookie. */
+async function isSignedIn({ id }: User): Promise<boolean> {
+  try {
+    return (await call(api.GET('/api/user/self'))).id === id;
+  } catch (error) {
+    return !(error instanceof ApiError && error.status === 401);
+  }
 }
 
 export function useSignIn() {

@@ -10,6 +10,12 @@ export const signIn = {
   submit: 'Sign in',
   tooMany: 'Too many attempts. Wait a moment, then try again.',
   submitIn: (seconds: string) => `Try again in ${seconds} s`,
+  noCookie: {
+    insecure:
+      'The password is right, but the browser did not keep the session cookie: the server marks it Secure, and this page is open over plain HTTP. Open it over https, or set http.secure_cookies to "never" on the server.',
+    blocked:
+      'The password is right, but the browser did not keep the session cookie. Allow cookies for this page, then sign in again.',
+  },
   noAccount: 'No account yet?',
   toRegister: 'Create one',
   again: {

@@ -11,6 +11,11 @@ export const signIn: Texts['signIn'] = {
   submit: '登录',
   tooMany: '尝试次数过多。请稍候再试。',
   submitIn: (seconds: string) => `${seconds} 秒后重试`,
+  noCookie: {
+    insecure:
+      '密码正确，但浏览器没有保存会话 Cookie：服务器将它标记为 Secure，而此页面是通过 HTTP 打开的。请通过 HTTPS 打开，或在服务器上将 http.secure_cookies 设为 "never"。',
+    blocked: '密码正确，但浏览器没有保存会话 Cookie。请允许此页面使用 Cookie，然后重新登录。',
+  },
   noAccount: '还没有账户？',
   toRegister: '注册账户',
   again: {

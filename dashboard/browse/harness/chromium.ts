@@ -3,6 +3,9 @@ import { delimiter, join } from 'node:path';
 import type { Browser, BrowserType } from '@playwright/test';
 import { type Fonts, fontsEnvironment, requireFonts } from './fonts';
 
+/** Browsers trust 127.0.0.1. By this name, a page is one over plain HTTP from another machine. */
+export const PLAIN_HTTP_HOST = 'keys.plain-http.test';
+
 const NAMES = ['chromium', 'chromium-browser', 'google-chrome'];
 
 function isProgram(file: string): boolean {
@@ -34,7 +37,11 @@ export async function launchChromium(chromium: BrowserType, fonts: Fonts): Promi
   // The sandbox does not work in many containers. The browser only opens the test server.
   const browser = await chromium.launch({
     executablePath: findChromium(),
-    args: ['--no-sandbox', '--disable-dev-shm-usage'],
+    args: [
+      '--no-sandbox',
+      '--disable-dev-shm-usage',
+      `--host-resolver-rules=MAP ${PLAIN_HTTP_HOST} 127.0.0.1`,
+    ],
     env: { ...process.env, ...fontsEnvironment(fonts) },
   });
   try {

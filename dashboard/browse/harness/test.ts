@@ -17,7 +17,7 @@ export interface VisitOptions {
   colorScheme?: 'light' | 'dark';
   fonts?: Fonts;
   /** The language of the browser. */
-  locale?: 'en-US' | 'zh-CN';
+  locale?: 'en-US' | 'zh-CN' | 'de-DE';
   /** The URL of another server. */
   site?: string;
   /** Browser errors that this story expects. */

@@ -78,6 +78,12 @@ export class Server {
     await promisify(execFile)(BINARY, args, { env: this.environment() });
   }
 
+  /** Runs a statement on the database, for rows that the API refuses today and that older versions wrote. */
+  async sql(statement: string) {
+    if (!this.database.execute) throw new Error('needs DATABASE_URL');
+    await this.database.execute(statement);
+  }
+
   /** Ends the server and deletes its data. */
   async stop() {
     await this.end('SIGTERM');

@@ -7,6 +7,8 @@ import { promisify } from 'node:util';
 export interface Database {
   /** Absent for the private PostgreSQL of the program. */
   url?: string;
+  /** Runs a statement, also one that the program would not. Only with `DATABASE_URL`. */
+  execute?: (statement: string) => Promise<unknown>;
   drop: () => Promise<void>;
 }
 
@@ -17,8 +19,8 @@ export async function createDatabase(): Promise<Database> {
   // Some PostgreSQL builds do not include psql.
   const beside = PG_BIN && join(PG_BIN, 'psql');
   const psql = beside && existsSync(beside) ? beside : 'psql';
-  const execute = (statement: string) =>
-    promisify(execFile)(psql, [DATABASE_URL, '--quiet', '--no-psqlrc', '--command', statement]);
+  const execute = (statement: string, on = DATABASE_URL) =>
+    promisify(execFile)(psql, [on, '--quiet', '--no-psqlrc', '--command', statement]);
 
   const name = `keymeter_browse_${randomBytes(6).toString('hex')}`;
   await execute(`CREATE DATABASE ${name}`);
@@ -26,6 +28,7 @@ export async function createDatabase(): Promise<Database> {
   url.pathname = `/${name}`;
   return {
     url: url.href,
+    execute: (statement) => execute(statement, url.href),
     drop: async () => {
       await execute(`DROP DATABASE IF EXISTS ${name} WITH (FORCE)`);
     },

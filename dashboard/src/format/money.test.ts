@@ -98,6 +98,16 @@ describe('formatUsd', () => {
     expect(formatUsd(units)).toBe(words);
   });
 
+  it('never has exactly three decimals after a few digits, which are thousands elsewhere', () => {
+    expect([formatUsdExact(562_500), formatCost(562_500), usdInput(562_500)]).toEqual([
+      '$1.1250',
+      '$1.1250',
+      '1.1250',
+    ]);
+    expect([formatUsdExact(62_500), formatUsdExact(617_062_500)]).toEqual(['$0.125', '$1,234.125']);
+    expect(formatUsd(562_500)).toBe('$1.13');
+  });
+
   it('has an exact variant', () => {
     expect(formatUsdExact(499_999_999_999_999)).toBe('$999,999,999.999998');
   });

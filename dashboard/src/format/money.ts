@@ -53,19 +53,27 @@ function toUnits(whole: string, places: string): ParsedUsd {
   return units > BigInt(Number.MAX_SAFE_INTEGER) ? { error: 'too_large' } : { units: Number(units) };
 }
 
+/** "1.125" is 1125 in German. With another decimal, what the dashboard writes is the same everywhere. */
+const UNCLEAR = /^-?[1-9]\d{0,2}\.\d{3}$/;
+
 /** The exact amount as `Intl` reads it: 750000 → "1.5". */
 function decimalOf(units: number): Intl.StringNumericLiteral {
   const micros = BigInt(Math.abs(units)) * MICROS_PER_UNIT;
   const places = (micros % MICROS_PER_USD).toString().padStart(PLACES, '0').replace(/0+$/, '');
   const sign = units < 0 ? '-' : '';
-  return `${sign}${micros / MICROS_PER_USD}${places && `.${places}`}` as Intl.StringNumericLiteral;
+  const text = `${sign}${micros / MICROS_PER_USD}${places && `.${places}`}`;
+  return (UNCLEAR.test(text) ? `${text}0` : text) as Intl.StringNumericLiteral;
 }
 
 const exact = new Intl.NumberFormat(locale, { ...usd, maximumFractionDigits: PLACES });
 const cents = new Intl.NumberFormat(locale, usd);
 
+const fourPlaces = new Intl.NumberFormat(locale, { ...usd, minimumFractionDigits: 4 });
+
 function format(formatter: Intl.NumberFormat, units: number): string {
-  return formatter.format(decimalOf(units));
+  const text = decimalOf(units);
+  const isPadded = formatter !== cents && /\.\d{3}0$/.test(text);
+  return (isPadded ? fourPlaces : formatter).format(text);
 }
 
 const decimal = exact.formatToParts(0.5).find(({ type }) => type === 'decimal')?.value ?? '.';

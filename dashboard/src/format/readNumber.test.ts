@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { type ParsedUsd, UNITS_PER_USD, usd, usdParser } from './money';
+import { formatUsdExact, type ParsedUsd, UNITS_PER_USD, usd, usdInput, usdParser } from './money';
 import { numberReader } from './readNumber';
 
 /** Locales of all kinds: which separators, which groups, which digits, and where the "$" is. */
@@ -68,15 +68,19 @@ describe('amounts', () => {
     ['1,5', 1.5],
     ['1.234,56', 1234.56],
     ['1,234.56', 1234.56],
-    ['1.500', 1.5],
-    ['$1.125', 1.125],
+    ['1.5', 1.5],
+    ['0.500', 0.5],
+    ['$1.1250', 1.125],
   ])('in an English dashboard of a German browser: %s is read', (typed, amount) => {
     expect(usdParser(['en', 'de-DE', 'de'])(typed)).toEqual(dollars(amount));
   });
 
-  it('are ambiguous in a German browser if they are in the English dashboard', () => {
-    expect(usdParser(['en', 'de-DE', 'de'])('1,500')).toEqual({ error: 'ambiguous' });
-  });
+  it.each(['1,500', '1.500', '$1.125'])(
+    'in an English dashboard of a German browser: %s is refused',
+    (typed) => {
+      expect(usdParser(['en', 'de-DE', 'de'])(typed)).toEqual({ error: 'ambiguous' });
+    },
+  );
 
   it.each(LOCALES)('of %s are read as they are shown', (locale) => {
     for (const places of [2, 4, 6]) {
@@ -91,6 +95,15 @@ describe('amounts', () => {
           expect(parse(locale, typed), `${text} is ${typed}`).toEqual({ units: micros / 2 });
         }
     }
+  });
+
+  it.each(LOCALES)('of the English dashboard are read in a browser with %s, too', (locale) => {
+    const parse = usdParser(['en', locale]);
+    for (let power = 1; power <= 1e12; power *= 10)
+      for (const digits of [1, 9, 12, 123, 562.5, 999, 1125, 1234]) {
+        const units = Math.floor(digits * power);
+        for (const format of [usdInput, formatUsdExact]) expect(parse(format(units))).toEqual({ units });
+      }
   });
 
   it('are the same for all locales, or refused', () => {

@@ -4,7 +4,7 @@ export interface Digits {
   whole: string;
   /** The digits after the decimal separator. Absent without one. */
   places: string | undefined;
-  /** The only separator groups thousands here and is the decimal separator elsewhere: "1,500", in German "1.500". */
+  /** For one of the locales, the only separator groups thousands, and elsewhere it is the decimal separator: "1,500". */
   isAmbiguous: boolean;
 }
 
@@ -14,19 +14,19 @@ const MAX_CHARACTERS = 64;
 
 /**
  * Reads a number as the first of these locales that writes it so. `undefined` if none does. All locales read the same
- * number from a text, or it is ambiguous for some of them.
+ * number from a text, or it is ambiguous for one of them.
  */
 export function numberReader(locales: readonly string[], options: Intl.NumberFormatOptions = {}): ReadDigits {
   const readers = new Map<string, ReadDigits>();
   return (typed) => {
     if (typed.length > MAX_CHARACTERS) return undefined;
-    for (const locale of locales) {
+    const readings = locales.map((locale) => {
       const read = readers.get(locale) ?? readerOf(locale, options);
       readers.set(locale, read);
-      const digits = read(typed);
-      if (digits) return digits;
-    }
-    return undefined;
+      return read(typed);
+    });
+    const first = readings.find(Boolean);
+    return first && { ...first, isAmbiguous: readings.some((reading) => reading?.isAmbiguous) };
   };
 }
 
@@ -55,7 +55,7 @@ function readerOf(locale: string, options: Intl.NumberFormatOptions): ReadDigits
   };
 }
 
-/** ASCII for digits of the locale and for full-width characters; one form of spaces and apostrophes; no direction marks. */
+/** ASCII for digits of the locale and full-width characters; one form of spaces and apostrophes; no direction marks. */
 function toAscii(text: string, numerals: string[]): string {
   return [...text.replace(/[\u061c\u200e\u200f]/g, '')]
     .map((character) => {

@@ -47,8 +47,8 @@ export function isTime(seconds: number | null | undefined): seconds is number {
 }
 
 /**
- * A time of the API as a date. `undefined` outside of the years 1 to 9999, in which all inputs and formats work: `Date` and
- * `Intl` throw for times that are too far away, and the API can have any number of 64 bits.
+ * A time of the API as a date. `undefined` outside of the years 1 to 9999, in which all inputs and formats work: `Date`
+ * and `Intl` throw for times that are too far away, and the API can have any number of 64 bits.
  */
 export function dateOf(seconds: number): Date | undefined {
   return seconds >= FIRST && seconds <= LAST ? new Date(seconds * 1000) : undefined;

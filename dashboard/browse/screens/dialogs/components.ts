@@ -17,6 +17,7 @@ export const DIALOGS = {
     'pages/keys/form/KeyFormDrawer.tsx': 1,
     'pages/keys/form/conflict/ConflictDialog.tsx': 1,
     'pages/keys/SelectionBar.tsx': 0,
+    'shared/CopyDialog.tsx': 1,
     'shared/form/discard.tsx': 1,
   },
   'about the own account': {

@@ -34,6 +34,13 @@ export async function walkKeyDialogs(walk: DialogWalk, visit: Visit) {
   await page.getByRole('button', { name: menu }).click();
   await choose(keys.menu.revealKey);
   await walk.dialog(page, 'pages/keys/actions/RevealedKeyDialog.tsx', keys.revealed.title(LONG_NAME));
+  await page.evaluate(() =>
+    Object.defineProperty(navigator, 'clipboard', { value: undefined, configurable: true }),
+  );
+  await page.getByRole('button', { name: menu }).click();
+  await choose(keys.menu.copyKey);
+  await walk.dialog(page, 'shared/CopyDialog.tsx', common.copyDialog.title);
+  await page.evaluate(() => Reflect.deleteProperty(navigator, 'clipboard'));
   await walkRotation(walk, page, LONG_NAME);
 
   await page.getByRole('checkbox', { name: keys.select.page }).check();

@@ -1,5 +1,3 @@
-import { numberReader } from './readNumber';
-
 // The languages that the browser prefers. Node.js 20, which runs tests, has no `navigator`. Some browsers on Linux name
 // "en-US@posix", for which `Intl` throws.
 const tags = (globalThis.navigator?.languages ?? []).filter(isWellFormed);
@@ -59,14 +57,6 @@ const integers = new Intl.NumberFormat(locale);
 /** For example "1,200". */
 export function formatInteger(value: number): string {
   return integers.format(value);
-}
-
-const readDigits = numberReader(typedLocales);
-
-/** Reads a whole number such as "1200" or "1,200". `undefined` for other texts, also for "1.0" and an empty one. */
-export function parseInteger(typed: string): number | undefined {
-  const { whole = '', places } = readDigits(typed) ?? {};
-  return places === undefined && /^\d{1,15}$/.test(whole) ? Number(whole) : undefined;
 }
 
 /** Also compares the script: the Chinese texts have simplified characters, so "zh-TW" is no variant. */

@@ -1,6 +1,5 @@
 import { limits, requestLimits } from '../api/serverLimits';
-import { locale, typedLocales } from './locale';
-import { numberReader } from './readNumber';
+import { locale } from './locale';
 
 /** Quota units in one US dollar (specification, section 1). */
 export const UNITS_PER_USD = limits.quota_per_usd;
@@ -8,50 +7,14 @@ export const UNITS_PER_USD = limits.quota_per_usd;
 /** The maximum of quotas, wallets and limits, in quota units. */
 export const MAX_QUOTA = requestLimits.NewUserBody.quota.maximum;
 
-const PLACES = 6;
-const MICROS_PER_USD = 10n ** BigInt(PLACES);
-const MICROS_PER_UNIT = MICROS_PER_USD / BigInt(UNITS_PER_USD);
+/** Decimals of a dollar amount. */
+export const PLACES = 6;
+export const MICROS_PER_USD = 10n ** BigInt(PLACES);
+export const MICROS_PER_UNIT = MICROS_PER_USD / BigInt(UNITS_PER_USD);
 const CENT = UNITS_PER_USD / 100;
-
-export type UsdError =
-  | 'empty'
-  | 'not_an_amount'
-  | 'ambiguous'
-  | 'too_many_places'
-  | 'finer_than_a_unit'
-  | 'too_large';
-export type ParsedUsd = { units: number } | { error: UsdError };
 
 /** "$" in every language: all amounts are in US dollars. */
 export const usd = { style: 'currency', currency: 'USD', currencyDisplay: 'narrowSymbol' } as const;
-
-/**
- * Parses a typed amount such as "12", "0.5" or "$1,000.25" into quota units. Exact: it uses no floating point.
- *
- * Reads what the locale writes. Groups of thousands alone must be two or more, or have cents: "1,500" is ambiguous,
- * because it is one and a half elsewhere, and an amount that is a thousand times larger than meant does harm.
- */
-export const parseUsd = usdParser(typedLocales);
-
-/** `parseUsd` of a browser with these languages. */
-export function usdParser(locales: readonly string[]): (typed: string) => ParsedUsd {
-  const readDigits = numberReader(locales, usd);
-  return (typed) => {
-    const digits = readDigits(typed);
-    if (!digits) return { error: 'not_an_amount' };
-    const { whole, places, isAmbiguous } = digits;
-    if (whole === '' && !places) return { error: places === undefined ? 'empty' : 'not_an_amount' };
-    return isAmbiguous ? { error: 'ambiguous' } : toUnits(whole, places?.replace(/0+$/, '') ?? '');
-  };
-}
-
-function toUnits(whole: string, places: string): ParsedUsd {
-  if (places.length > PLACES) return { error: 'too_many_places' };
-  const micros = BigInt(whole) * MICROS_PER_USD + BigInt(places.padEnd(PLACES, '0'));
-  if (micros % MICROS_PER_UNIT !== 0n) return { error: 'finer_than_a_unit' };
-  const units = micros / MICROS_PER_UNIT;
-  return units > BigInt(Number.MAX_SAFE_INTEGER) ? { error: 'too_large' } : { units: Number(units) };
-}
 
 /** "1.125" is 1125 in German. With another decimal, what the dashboard writes is the same everywhere. */
 const UNCLEAR = /^-?[1-9]\d{0,2}\.\d{3}$/;

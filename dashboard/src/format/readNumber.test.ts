@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { formatUsdExact, type ParsedUsd, UNITS_PER_USD, usd, usdInput, usdParser } from './money';
+import { formatUsdExact, UNITS_PER_USD, usd, usdInput } from './money';
 import { numberReader } from './readNumber';
+import { type ParsedUsd, usdParser } from './typed';
 
 /** Locales of all kinds: which separators, which groups, which digits, and where the "$" is. */
 const LOCALES = [

@@ -2,7 +2,7 @@ import { ActionIcon, Button, Group, Paper, Text, Tooltip } from '@mantine/core';
 import { IconX } from '@tabler/icons-react';
 import { formatInteger } from '../../format/locale';
 import { texts } from '../../texts';
-import { hasQuota } from './actions/quotaToAdd';
+import { hasQuota } from './actions/hasQuota';
 import type { KeyActions } from './actions/useKeyActions';
 import classes from './SelectionBar.module.css';
 import type { Selection } from './useSelection';

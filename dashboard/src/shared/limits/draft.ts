@@ -1,7 +1,8 @@
 import { NO_LIMIT, type Period, type PeriodLimits, type Rate, type RateLimits } from '../../api/limits';
 import { requestLimits } from '../../api/serverLimits';
-import { formatInteger, parseInteger } from '../../format/locale';
-import { formatUsd, MAX_QUOTA, parseUsd, usdInput } from '../../format/money';
+import { formatInteger } from '../../format/locale';
+import { formatUsd, MAX_QUOTA, usdInput } from '../../format/money';
+import { parseInteger, parseUsd } from '../../format/typed';
 import { texts } from '../../texts';
 
 /** Limits in US dollars, as typed. An empty text is no limit. */

@@ -1,7 +1,7 @@
 import { TextInput } from '@mantine/core';
 import { useCreateUser } from '../../../api/adminUsers';
 import { useUser } from '../../../api/session';
-import { parseUsd, type UsdError } from '../../../format/money';
+import { parseUsd, type UsdError } from '../../../format/typed';
 import { SecretFormDialog } from '../../../shared/form/SecretFormDialog';
 import { SendForm } from '../../../shared/form/SendForm';
 import { useSendForm } from '../../../shared/form/useSendForm';

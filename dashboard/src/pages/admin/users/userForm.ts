@@ -1,7 +1,7 @@
 import type { NewUser, UserPatch } from '../../../api/adminUsers';
 import { requestLimits, roles } from '../../../api/serverLimits';
 import type { Role, User } from '../../../api/session';
-import { parseInteger } from '../../../format/locale';
+import { parseInteger } from '../../../format/typed';
 import { atField } from '../../../shared/form/atField';
 import {
   changedLimits,

@@ -1,6 +1,7 @@
 import type { Grant } from '../../../api/adminUsers';
 import { requestLimits } from '../../../api/serverLimits';
-import { MAX_QUOTA, parseUsd, type UsdError } from '../../../format/money';
+import { MAX_QUOTA } from '../../../format/money';
+import { parseUsd, type UsdError } from '../../../format/typed';
 
 export type WalletMode = 'add' | 'take' | 'set';
 export type WalletError = UsdError | 'below_zero' | 'above_limit' | 'nothing';

@@ -1,11 +1,6 @@
-import type { Token } from '../../../api/tokens';
-import { formatUsd, MAX_QUOTA, parseUsd } from '../../../format/money';
+import { formatUsd, MAX_QUOTA } from '../../../format/money';
+import { parseUsd } from '../../../format/typed';
 import { texts } from '../../../texts';
-
-/** Only keys with a limit in total have quota that can be added to. */
-export function hasQuota({ unlimited_quota }: Token): boolean {
-  return !unlimited_quota;
-}
 
 /** The quota units of a typed amount, or what is wrong with it. */
 export function quotaToAdd(typed: string): { units: number } | { error: string; isEmpty: boolean } {

@@ -1,9 +1,10 @@
 import { Drawer } from '@mantine/core';
-import { useEffect, useState } from 'react';
+import { useEffect } from 'react';
 import { type Token, useTokenVersion } from '../../../api/tokens';
 import { DiscardContext, useDiscard } from '../../../shared/form/discard';
 import { notifyFailure } from '../../../shared/notify';
 import { useLastDefined } from '../../../shared/useLastDefined';
+import { useLoaded } from '../../../shared/useLoaded';
 import { texts } from '../../../texts';
 import type { Fix } from './fix';
 import classes from './KeyFormDrawer.module.css';
@@ -20,8 +21,11 @@ interface Props {
   onClose: () => void;
 }
 
+/** Most visits open no form, and it needs many components. */
+const loadForm = () => import('./KeyForm');
+
 export function KeyFormDrawer({ opened, token, template, fix, onCreated, onClose }: Props) {
-  const KeyForm = useKeyForm(opened);
+  const { KeyForm } = useLoaded(loadForm, opened) ?? {};
   const { data: known, error } = useTokenVersion(opened ? token?.id : undefined);
   useEffect(() => {
     if (!error) return;
@@ -67,21 +71,4 @@ export function KeyFormDrawer({ opened, token, template, fix, onCreated, onClose
       {question}
     </>
   );
-}
-
-type KeyFormModule = typeof import('./KeyForm');
-
-/** Loads the form on first use: most visits open none, and it needs many components. */
-function useKeyForm(opened: boolean): KeyFormModule['KeyForm'] | undefined {
-  const [module, setModule] = useState<KeyFormModule>();
-  useEffect(() => {
-    if (!opened || module) return;
-    import('./KeyForm').then(setModule, (error: unknown) =>
-      // For the error boundary of the page.
-      setModule(() => {
-        throw error;
-      }),
-    );
-  }, [opened, module]);
-  return module?.KeyForm;
 }

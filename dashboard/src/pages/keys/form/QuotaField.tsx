@@ -1,7 +1,8 @@
 import { SegmentedControl, Stack, Text, TextInput } from '@mantine/core';
 import { useUser } from '../../../api/session';
 import { formatInteger } from '../../../format/locale';
-import { formatUsd, formatUsdExact, parseUsd } from '../../../format/money';
+import { formatUsd, formatUsdExact } from '../../../format/money';
+import { parseUsd } from '../../../format/typed';
 import { texts } from '../../../texts';
 import type { FieldProps } from './FieldProps';
 import { hasTotal, type Quota, type QuotaMode, quotaDraft } from './quota';

@@ -1,6 +1,7 @@
 import { limits, requestLimits } from '../../../api/serverLimits';
 import { formatInteger } from '../../../format/locale';
-import { formatUsd, MAX_QUOTA, parseUsd } from '../../../format/money';
+import { formatUsd, MAX_QUOTA } from '../../../format/money';
+import { parseUsd } from '../../../format/typed';
 import type { PeriodDraft } from '../../../shared/limits/draft';
 import { texts } from '../../../texts';
 import type { Expiry } from './expiry';

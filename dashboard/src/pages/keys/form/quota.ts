@@ -1,5 +1,6 @@
 import type { Token } from '../../../api/tokens';
-import { parseUsd, usdInput } from '../../../format/money';
+import { usdInput } from '../../../format/money';
+import { parseUsd } from '../../../format/typed';
 
 /** Gateways charge a token while its form is open, so adding and taking do not depend on what is left. */
 export type QuotaMode = 'add' | 'take' | 'set';

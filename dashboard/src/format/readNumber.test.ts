@@ -108,7 +108,9 @@ describe('amounts', () => {
   });
 
   it('are the same for all locales, or refused', () => {
-    const parsers = LOCALES.map((locale) => usdParser([locale]));
+    // One of each kind, because there are many texts.
+    const kinds = new Map(LOCALES.map((locale) => [writtenIn(locale), locale]));
+    const parsers = [...kinds.values()].map((locale) => usdParser([locale]));
     for (const text of texts(5)) {
       const read = new Set<number>();
       for (const parse of parsers) {
@@ -131,6 +133,14 @@ describe('whole numbers', () => {
     }
   });
 });
+
+/** An amount without its "$". */
+function writtenIn(locale: string): string {
+  return new Intl.NumberFormat(locale, usd)
+    .formatToParts(12_345_678.9)
+    .map(({ type, value }) => (type === 'currency' || type === 'literal' ? '' : value))
+    .join('');
+}
 
 /** All texts of up to so many of these parts. */
 function texts(parts: number): string[] {

@@ -16,6 +16,9 @@ use crate::service::secrets::SecretsError;
 use crate::service::vault::Vault;
 use crate::storage::{self, Db, DbOptions, Schema, installation, secrets};
 
+/// After so long, connections that were not needed are closed.
+const CONNECTIONS_REST: Duration = Duration::from_mins(1);
+
 /// Connections of a command, at most. An import writes four accounts at a time.
 const COMMAND_CONNECTIONS: u32 = 8;
 
@@ -50,6 +53,7 @@ impl Database {
             },
             acquire: Duration::from_secs(settings.acquire_seconds),
             statement_timeout: Duration::from_secs(settings.statement_timeout_seconds),
+            rest: CONNECTIONS_REST,
         };
         if let Some(url) = &settings.url {
             let connect = database_url::read(url.expose_secret())

@@ -1,8 +1,8 @@
 //! The pool of connections: limits, session options, and what happens when the database fails.
 
 use std::pin::pin;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Weak};
 use std::time::{Duration, Instant};
 
 use prometheus_client::registry::Registry;
@@ -66,6 +66,8 @@ pub struct DbOptions {
     pub acquire: Duration,
     /// How long one statement may run.
     pub statement_timeout: Duration,
+    /// Connections that all rest for so long are closed, but for one of each pool: each takes some megabytes of PostgreSQL.
+    pub rest: Duration,
 }
 
 /// The database: a pool of connections.
@@ -80,6 +82,8 @@ pub struct Db {
     ledger_timeout: Duration,
     /// How long a read may take for which requests wait together.
     read_timeout: Duration,
+    /// Shared by all clones, and by nothing in the pools.
+    _in_use: Arc<()>,
 }
 
 /// Remembers when a request last failed in the database. Connections are checked before use for a while after that; at
@@ -125,6 +129,7 @@ impl Db {
             metrics: DbMetrics::new(vec![pool.clone()]),
             ledger_timeout: Duration::from_mins(1),
             read_timeout: Duration::from_mins(1),
+            _in_use: Arc::default(),
             pool,
         }
     }
@@ -140,9 +145,21 @@ impl Db {
         } else {
             (pool.clone(), vec![pool.clone()])
         };
+        let in_use = Arc::new(());
+        for pool in &pools {
+            tokio::spawn(close_resting(pool.clone(), options.rest, Arc::downgrade(&in_use)));
+        }
         let ledger_timeout = options.statement_timeout.saturating_mul(2) + PING_TIMEOUT;
         let read_timeout = options.statement_timeout + PING_TIMEOUT;
-        Self { pool, reserved, suspicion, metrics: DbMetrics::new(pools), ledger_timeout, read_timeout }
+        Self {
+            pool,
+            reserved,
+            suspicion,
+            metrics: DbMetrics::new(pools),
+            ledger_timeout,
+            read_timeout,
+            _in_use: in_use,
+        }
     }
 
     /// Registers the metrics of the connections.
@@ -304,6 +321,29 @@ fn open_pool(options: &DbOptions, connections: u32, suspicion: &Arc<Suspicion>) 
                 .options(SESSION_OPTIONS)
                 .options([("statement_timeout", limit.as_str()), ("plan_cache_mode", options.plan_cache_mode)]),
         )
+}
+
+/// Closes connections that nobody needed for a while, until the pool is closed or not used any more. The pool hands its connections out in turn, so that
+/// each is used now and then, and none is idle for long; what counts is how many were idle at every moment.
+async fn close_resting(pool: PgPool, rest: Duration, in_use: Weak<()>) {
+    const SAMPLES: u32 = 30;
+    let mut ticks = tokio::time::interval(rest / SAMPLES);
+    ticks.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
+    loop {
+        let mut resting = usize::MAX;
+        for _ in 0..SAMPLES {
+            ticks.tick().await;
+            if pool.is_closed() || in_use.strong_count() == 0 {
+                return;
+            }
+            resting = resting.min(pool.num_idle());
+        }
+        for _ in 1..resting {
+            let Some(conn) = pool.try_acquire() else { break };
+            // One that does not end in time ends when the server finds that it has no client.
+            let _ = tokio::time::timeout(PING_TIMEOUT, conn.close()).await;
+        }
+    }
 }
 
 /// Returns true if an idle connection may be used. One that was idle for long is pinged; after a failure, each is checked

@@ -310,7 +310,31 @@ fn service_options(database: &str) -> DbOptions {
         reserved: 0,
         acquire: Duration::from_secs(3),
         statement_timeout: Duration::from_secs(15),
+        rest: Duration::from_mins(1),
     }
+}
+
+/// Each takes some megabytes of PostgreSQL.
+#[sqlx::test(migrations = false)]
+async fn connections_that_rest_are_closed_also_if_each_is_used_now_and_then(pool: PgPool) {
+    let options = DbOptions { connections: 6, rest: Duration::from_millis(600), ..service_options(&url(&pool)) };
+    let db = Db::open(&options);
+    let open = async || -> i64 {
+        let others = "select count(*) from pg_stat_activity where datname = current_database() and pid <> all($1)";
+        let own: Vec<i32> = vec![sqlx::query_scalar("select pg_backend_pid()").fetch_one(&pool).await.unwrap()];
+        sqlx::query_scalar(others).bind(own).fetch_one(&pool).await.unwrap()
+    };
+    let before = open().await;
+    let all = futures_util::future::join_all((0..6).map(|_| db.acquire())).await;
+    assert!(all.iter().all(Result::is_ok));
+    assert_eq!(open().await, before + 6);
+    drop(all);
+    eventually("one is left", async || {
+        drop(db.acquire().await.unwrap());
+        open().await == before + 1
+    })
+    .await;
+    db.close().await;
 }
 
 /// A connection with the settings of the service.

@@ -43,7 +43,8 @@ COPY --from=builder /out/keymeter /usr/local/bin/keymeter
 ENV HOME=/data \
     KEYMETER_DATA_DIR=/data \
     KEYMETER_SERVER__LISTEN=0.0.0.0:3000
-WORKDIR /data
+# Not /data, which is closed: with a DATABASE_URL and a master key in the settings, any account may run it (`--user 12345`).
+WORKDIR /
 USER 10001:10001
 VOLUME /data
 EXPOSE 3000

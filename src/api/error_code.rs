@@ -206,7 +206,7 @@ error_codes! {
         "Send at most 128 characters.";
     /// `ip` is not an IP address.
     InvalidIp = "invalid_ip", [BAD_REQUEST],
-        "Send an IPv4 or IPv6 address, without a port.";
+        "Send an IPv4 or IPv6 address, with or without a port.";
     /// A count of tokens is outside its range, is more than the count that it is a part of, or costs more than can be granted.
     InvalidCount = "invalid_count", [BAD_REQUEST],
         "Send numbers as the message says.";

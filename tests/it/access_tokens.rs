@@ -65,7 +65,7 @@ async fn an_access_token_works_until_its_expiry(pool: PgPool) {
     app.clock.advance(1);
     short.get(SELF).await.refuses(401, "invalid_credential");
     let message = "`expires_at` must be a Unix timestamp in seconds, or -1 for never";
-    for bad in [-2, 253_402_300_800, 1_900_000_000_000] {
+    for bad in [-2_i64, 253_402_300_800, 1_900_000_000_000] {
         let answer = ana.post(TOKENS, json!({ "name": "bad", "expires_at": bad })).await;
         answer.refuses_saying(400, "invalid_expiry", message);
     }

@@ -95,7 +95,6 @@ async fn s15_2_a_change_with_another_tag_is_refused_with_the_present_one(pool: P
     let (id, _) = ana.creates_with_key(json!({ "name": "one", "remain_quota": 100 })).await;
     let old = tag_of(&ana, id).await;
     edits(&ana, id, json!({ "note": "theirs" })).await;
-    let present = tag_of(&ana, id).await;
     let edit = json!({ "id": id, "note": "mine" });
     let (disable, path) = (json!({ "id": id, "status": 2 }), format!("/api/token/{id}"));
     // A proxy that compresses answers makes tags weak, or adds the coding.

@@ -4,6 +4,8 @@
 #   ROOT_PASSWORD=… examples/first-charge.sh        the password that the first start printed
 #   BASE=https://keys.example.org ROOT_PASSWORD=… examples/first-charge.sh
 set -euo pipefail
+# A proxy for plain HTTP would read the password and the keys.
+unset http_proxy all_proxy ALL_PROXY
 
 BASE=${BASE:-http://127.0.0.1:3000}
 [[ -n ${ROOT_PASSWORD:-} ]] || {

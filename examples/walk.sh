@@ -7,6 +7,8 @@
 # It creates an account of its own and deletes it at the end, so it can be run repeatedly.
 # Exits with 0 if every answer was as expected, else with 1 and a message.
 set -euo pipefail
+# A proxy for plain HTTP would read the password and the keys.
+unset http_proxy all_proxy ALL_PROXY
 
 BASE=${BASE:-http://127.0.0.1:3000}
 BASE=${BASE%/}

@@ -8,6 +8,8 @@
 # Needs Rust, or a built program in KEYMETER_PROGRAM; Python 3.10 or newer with venv; PostgreSQL's programs (scripts/setup.sh
 # gets them). Installs LiteLLM into target/, and nothing elsewhere.
 set -euo pipefail
+# A proxy for plain HTTP would read the password and the keys.
+unset http_proxy all_proxy ALL_PROXY
 
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 say() { printf '\n%s\n' "$*"; }

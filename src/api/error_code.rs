@@ -371,8 +371,11 @@ error_codes! {
     IdempotencyKeyReused = "idempotency_key_reused", [UNPROCESSABLE_ENTITY],
         "Give each request its own key, and repeat it only to retry the same request.";
 
-    // 413, 429: too much.
+    // 413, 415, 429: too much, or unreadable.
 
+    /// The body is compressed, or encoded in another way.
+    UnsupportedEncoding = "unsupported_encoding", [UNSUPPORTED_MEDIA_TYPE],
+        "Send the body without `Content-Encoding`.";
     /// The body is larger than 1 MiB; of a sign-in or a registration, larger than 8 KiB.
     BodyTooLarge = "body_too_large", [PAYLOAD_TOO_LARGE],
         "Send less at once.";

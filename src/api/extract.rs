@@ -6,8 +6,8 @@ use std::sync::Arc;
 
 use axum::body::Bytes;
 use axum::extract::{ConnectInfo, FromRequest, FromRequestParts, Request};
-use http::header;
 use http::request::Parts;
+use http::{HeaderMap, header};
 use secrecy::{ExposeSecret, SecretString};
 use serde::de::DeserializeOwned;
 
@@ -57,8 +57,9 @@ impl<T: DeserializeOwned + MemberNames> FromRequest<Arc<AppState>> for OptionalJ
 /// The body of a request. If its length is announced and too large, nothing of it is read.
 ///
 /// # Errors
-/// It has more than `max` bytes, or is incomplete.
+/// It is encoded, has more than `max` bytes, or is incomplete.
 pub async fn body(request: Request, max: usize) -> Result<Bytes, ApiError> {
+    refuse_encodings(request.headers())?;
     let announced = request.headers().get(header::CONTENT_LENGTH).and_then(|length| length.to_str().ok()?.parse().ok());
     if announced.is_some_and(|announced: usize| announced > max) {
         return Err(ApiError::body_too_large(max));
@@ -67,6 +68,21 @@ pub async fn body(request: Request, max: usize) -> Result<Bytes, ApiError> {
         Ok(body) => Ok(body),
         Err(error) if is_too_large(&error) => Err(ApiError::body_too_large(max)),
         Err(_) => Err(ApiError::new(ErrorCode::InvalidBody, "the body is incomplete; send it again")),
+    }
+}
+
+/// Refuses a compressed body by the name of its encoding: it would be no JSON.
+fn refuse_encodings(headers: &HeaderMap) -> Result<(), ApiError> {
+    let values = headers.get_all(header::CONTENT_ENCODING).iter();
+    let codings = values.flat_map(|value| value.to_str().unwrap_or("?").split(',')).map(str::trim);
+    match codings.into_iter().find(|coding| !coding.is_empty() && !coding.eq_ignore_ascii_case("identity")) {
+        None => Ok(()),
+        Some(coding) => {
+            let coding: String = coding.chars().take(50).collect();
+            let message =
+                format!("the body has the encoding `{coding}`, which is not read; send it without `Content-Encoding`");
+            Err(ApiError::new(ErrorCode::UnsupportedEncoding, message))
+        }
     }
 }
 

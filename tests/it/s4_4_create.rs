@@ -466,6 +466,23 @@ async fn the_content_type_is_ignored(pool: PgPool) {
 }
 
 #[sqlx::test(migrator = "keymeter::storage::MIGRATOR")]
+async fn a_compressed_body_is_refused_by_the_name_of_its_encoding(pool: PgPool) {
+    let app = TestApp::new(pool).await;
+    let (ana, gateway) = (app.enabled_user("ana").await, app.gateway().await);
+    for (encoding, name) in [("gzip", "gzip"), ("identity, br", "br"), ("x-custom", "x-custom")] {
+        let headers = [("content-encoding", encoding)];
+        let answer = post_raw(&ana, r#"{"name":"one"}"#, &headers).await;
+        answer.refuses(415, "unsupported_encoding");
+        assert!(answer.json()["message"].as_str().unwrap().contains(&format!("`{name}`")));
+        let mut request = gateway.request(http::Method::POST, "/api/gateway/verify");
+        request.headers_mut().insert("content-encoding", encoding.parse().unwrap());
+        *request.body_mut() = Body::from(r#"{"key":"sk-x"}"#);
+        gateway.send(request).await.refuses(415, "unsupported_encoding");
+    }
+    post_raw(&ana, r#"{"name":"one"}"#, &[("content-encoding", "identity")]).await.ok();
+}
+
+#[sqlx::test(migrator = "keymeter::storage::MIGRATOR")]
 async fn a_body_has_at_most_1_mib(pool: PgPool) {
     let app = TestApp::new(pool).await;
     let ana = app.enabled_user("ana").await;

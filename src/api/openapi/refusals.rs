@@ -15,14 +15,15 @@ use crate::api::envelope::OpenAiFailure;
 use crate::api::error_code::ErrorCode::{
     self, BodyTooLarge, CrossSiteRequest, DatabaseUnavailable, Internal, InvalidBody, InvalidCredential, InvalidField,
     InvalidGateway, InvalidId, InvalidJson, InvalidPage, InvalidQuery, NotAnAdministrator, NotDurable, NotSignedIn,
-    RateLimited, ServerBusy, Timeout, TokenApiNotEnabled, TooManyConnections, UserDisabled, UserMismatch,
+    RateLimited, ServerBusy, Timeout, TokenApiNotEnabled, TooManyConnections, UnsupportedEncoding, UserDisabled,
+    UserMismatch,
 };
 use crate::api::permission::Permission;
 use crate::api::refused::CodesByStatus;
 
 const EVERYWHERE: [ErrorCode; 3] = [Internal, TooManyConnections, Timeout];
 const DATABASE: [ErrorCode; 3] = [DatabaseUnavailable, NotDurable, ServerBusy];
-const BODY: [ErrorCode; 4] = [InvalidJson, InvalidField, InvalidBody, BodyTooLarge];
+const BODY: [ErrorCode; 5] = [InvalidJson, InvalidField, InvalidBody, BodyTooLarge, UnsupportedEncoding];
 const SIGNED_IN: [ErrorCode; 5] = [NotSignedIn, InvalidCredential, UserMismatch, UserDisabled, RateLimited];
 
 /// Adds to an operation the failures that it can answer: those of its error (`own`; `None` if it has none), and those that

@@ -99,6 +99,7 @@ export const errors = {
   already_decided: 'Someone has already answered this request. Reload the page.',
   reservation_ended: 'This reservation has already ended.',
   request_id_reused: 'This request ID was used for a different charge or reservation.',
+  unsupported_encoding: 'The server does not read compressed requests.',
   body_too_large: 'This is too much data at once.',
   rate_limited: 'Too many requests.',
   too_many_concurrent: 'The key has too many requests open at the same time.',

@@ -96,6 +96,7 @@ export const errors: Texts['errors'] = {
   already_decided: '此申请已被处理，请重新加载页面。',
   reservation_ended: '此预扣已经结束。',
   request_id_reused: '此请求 ID 已用于另一笔扣费或预扣。',
+  unsupported_encoding: '服务器不读取压缩的请求。',
   body_too_large: '一次发送的数据过多。',
   rate_limited: '请求过于频繁。',
   too_many_concurrent: '令牌的并发请求过多。',

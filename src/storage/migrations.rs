@@ -16,17 +16,14 @@ const MIN_SERVER_VERSION: u32 = 140_000;
 /// How long the first connection may take.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
 
-/// Why the database cannot be used at start.
 /// What to do if no connection can be opened.
 fn remedy(cause: &sqlx::Error) -> &'static str {
     match cause {
-        sqlx::Error::Tls(_) => {
-            "if another authority has signed its certificate, add `sslrootcert=/path/to/ca.pem` to DATABASE_URL, or add the authority to \
-             those of the system"
-        }
-        sqlx::Error::Io(error) if error.kind() == std::io::ErrorKind::InvalidData => {
-            "if another authority has signed its certificate, add `sslrootcert=/path/to/ca.pem` to DATABASE_URL, or add the authority to \
-             those of the system"
+        // A certificate that is not accepted is an error of the socket.
+        sqlx::Error::Tls(_) => CERTIFICATE,
+        sqlx::Error::Io(error) if error.kind() == std::io::ErrorKind::InvalidData => CERTIFICATE,
+        sqlx::Error::Database(error) if error.message().contains("unsupported startup parameter") => {
+            "this is a pooler such as PgBouncer, which drops the settings of sessions that Keymeter needs; connect to PostgreSQL itself"
         }
         sqlx::Error::Database(error) if matches!(error.code().as_deref(), Some("28P01" | "28000")) => {
             "check user and password in DATABASE_URL; special characters of a password are percent-encoded (`@` is %40, `#` is %23)"
@@ -35,6 +32,10 @@ fn remedy(cause: &sqlx::Error) -> &'static str {
     }
 }
 
+const CERTIFICATE: &str = "if an authority of your own has signed its certificate, add `sslrootcert=/path/to/ca.pem` to DATABASE_URL, \
+     or add the authority to those of the system";
+
+/// Why the database cannot be used at start.
 #[derive(Debug, thiserror::Error)]
 pub enum OpenError {
     /// No answer, or the credentials were refused.

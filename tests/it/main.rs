@@ -37,6 +37,7 @@ mod constraints;
 mod cors;
 mod dashboard;
 mod data_dir;
+mod database_tls;
 mod deleted_tokens;
 mod demo;
 mod disabled_by;

@@ -1,6 +1,7 @@
 //! A PostgreSQL server of one test, which the test can stop, crash and start again.
 
-use std::os::unix::fs::MetadataExt;
+use std::io::Write;
+use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
@@ -42,6 +43,21 @@ impl Cluster {
         let socket = self.home.path().display();
         let options = format!("-p {} -c listen_addresses=127.0.0.1 -c fsync=on -k {socket}", self.port);
         self.run("pg_ctl", &["start", "-w", "-o", &options]);
+    }
+
+    /// Starts it with a certificate.
+    pub fn resume_with_tls(&self, certificate: &Path, key: &Path) {
+        for (from, to) in [(certificate, "server.crt"), (key, "server.key")] {
+            let to = self.home.path().join("data").join(to);
+            std::fs::copy(from, &to).unwrap();
+            std::fs::set_permissions(&to, std::fs::Permissions::from_mode(0o600)).unwrap();
+            if running_as_root() {
+                assert!(Command::new("chown").arg("postgres").arg(&to).status().unwrap().success());
+            }
+        }
+        let settings = self.home.path().join("data/postgresql.auto.conf");
+        std::fs::OpenOptions::new().append(true).open(settings).unwrap().write_all(b"ssl = on\n").unwrap();
+        self.resume();
     }
 
     /// Starts it as a standby, which takes no writes.

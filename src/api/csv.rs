@@ -27,7 +27,7 @@ impl Format {
             None | Some("" | "json") => Ok(Self::Json),
             Some("csv") => Ok(Self::Csv { bom: false }),
             Some("csv-bom") => Ok(Self::Csv { bom: true }),
-            Some(_) => Err(ApiError::new(ErrorCode::InvalidFilter, "`format` must be `json`, `csv` or `csv-bom`")),
+            Some(_) => Err(ApiError::new(ErrorCode::InvalidFilter, "`format` must be `json` or `csv`")),
         }
     }
 }

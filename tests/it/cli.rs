@@ -165,7 +165,7 @@ fn commands_about_data_are_refused_where_there_are_none() {
     let backup = dir.path().join("backup");
     for arguments in [&["backup", backup.to_str().unwrap()][..], &["psql", "--command", "select 1"]] {
         let sentence = "set KEYMETER_DATA_DIR to the directory that has them, or DATABASE_URL";
-        let refused = refusal(&run(dir.path(), &[], arguments));
+        let refused = refusal_with(2, &run(dir.path(), &[], arguments));
         assert_eq!(refused, format!("there are no data in {}; {sentence}", data.display()));
         assert!(!data.exists() && !backup.exists(), "{arguments:?}");
     }

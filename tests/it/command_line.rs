@@ -308,6 +308,11 @@ async fn users_and_gateways_are_those_of_the_server_that_is_named_or_of_the_loca
     assert_eq!(person.refusal(&["user", "create", "ana"]), (5, "this username is taken (username_taken)".to_owned()));
     let unknown = "there is no user named \"bob\"; `keymeter user list` shows them";
     assert_eq!(person.refusal(&["user", "show", "bob"]), (4, unknown.to_owned()));
+    // A search needs two characters, and takes `%` for a pattern.
+    for name in ["x", "50%"] {
+        person.stdout(&["user", "create", name]);
+        assert_eq!(person.json(&["user", "show", name])["username"], name);
+    }
     let only_local = "a server cannot do this; run on its machine: keymeter user unlock ana --local";
     assert_eq!(person.refusal(&["user", "unlock", "ana"]), (2, only_local.to_owned()));
     assert_eq!(person.stdout(&["user", "delete", "ana", "--yes"]), "deleted the user ana\n");

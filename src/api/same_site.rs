@@ -8,6 +8,14 @@ use http::{HeaderMap, header};
 use super::api_error::ApiError;
 use super::state::AppState;
 
+/// Over what the session cookie is sent.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Cookies {
+    /// It is `Secure`.
+    ForHttpsAlone,
+    ForAll,
+}
+
 /// Headers in which clients of this API family repeat the user's id. Optional; a wrong id is refused.
 pub(super) const USER_HEADERS: [&str; 6] =
     ["new-api-user", "veloera-user", "voapi-user", "user-id", "rix-api-user", "neo-api-user"];

@@ -21,7 +21,7 @@ use super::error_code::codes::{
 use super::extract::{Json, MAX_STRANGERS_BODY, exposed, origin};
 use super::member_names::{CheckedJson, MemberNames};
 use super::refused::Refused;
-use super::same_site;
+use super::same_site::{self, Cookies};
 use super::state::AppState;
 use super::users::UserBody;
 use crate::domain::caller::Origin;
@@ -99,7 +99,7 @@ pub async fn sign_in(
     headers: HeaderMap,
     Json(body): Json<LoginBody, MAX_STRANGERS_BODY>,
 ) -> Result<Envelope<UserBody>, Refused<SignInRefused>> {
-    if app.secure_cookies && same_site::is_plain_http(&headers) {
+    if app.cookies == Cookies::ForHttpsAlone && same_site::is_plain_http(&headers) {
         let message = "the session cookie is for HTTPS alone, and this page was opened over plain HTTP, so the browser would not \
                        keep it: open it over https, or set KEYMETER_HTTP__SECURE_COOKIES=never";
         return Err(ApiError::new(ErrorCode::HttpsRequired, message).into());

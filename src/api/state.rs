@@ -7,6 +7,7 @@ use std::time::Duration;
 use ipnet::IpNet;
 
 use super::dashboard::files::DashboardFiles;
+use super::same_site::Cookies;
 use crate::domain::clock::Clock;
 use crate::domain::page::FirstPage;
 use crate::domain::setting::Setting;
@@ -76,8 +77,7 @@ pub struct AppState {
     pub draining: AtomicBool,
     pub metrics_access: MetricsAccess,
     pub trusted_proxies: Vec<IpNet>,
-    /// The session cookie is for HTTPS alone.
-    pub secure_cookies: bool,
+    pub cookies: Cookies,
     pub request_timeout: Duration,
     pub errors_as_200: bool,
     /// `compat.client` is one-api.

@@ -11,7 +11,7 @@ use tokio::sync::mpsc;
 use super::pool_sizes::PoolSizes;
 use super::{Opened, StartError};
 use crate::api::dashboard::DashboardFiles;
-use crate::api::{router, state::AppState};
+use crate::api::{router, same_site::Cookies, state::AppState};
 use crate::config::{self, ClientOf, Config, ListKey, Registration, TokenApi};
 use crate::domain::clock::Clock;
 use crate::domain::group::Groups;
@@ -289,7 +289,7 @@ impl App {
             draining: AtomicBool::new(false),
             metrics_access: config.server.metrics,
             trusted_proxies: config.server.trusted_proxies.iter().copied().map(ip_allowlist::canonical).collect(),
-            secure_cookies: config.http.cookies_are_secure(),
+            cookies: if config.http.cookies_are_secure() { Cookies::ForHttpsAlone } else { Cookies::ForAll },
             request_timeout: Duration::from_secs(config.server.request_timeout_seconds),
             errors_as_200: config.http.errors_as_200,
             unlimited_limit: config.compat.unlimited_limit,

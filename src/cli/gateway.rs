@@ -81,7 +81,7 @@ impl GatewayCommand {
             Self::Credential(CredentialCommand::Revoke { gateway, id, yes }) => {
                 confirm(&format!("revoke the credential {id} of the gateway {gateway}; it stops working at once"), *yes)
             }
-            _ => Ok(()),
+            Self::Create { .. } | Self::List | Self::Credential(CredentialCommand::Create { .. }) => Ok(()),
         }
     }
 }

@@ -210,9 +210,9 @@ fn nearest<'a>(name: &str, known: impl Iterator<Item = &'a str>) -> String {
 fn paths(table: &Table, at: &str) -> Vec<String> {
     table
         .iter()
-        .flat_map(|(key, value)| match value {
-            Value::Table(table) => paths(table, &format!("{at}{key}.")),
-            _ => vec![format!("{at}{key}")],
+        .flat_map(|(key, value)| match value.as_table() {
+            Some(table) => paths(table, &format!("{at}{key}.")),
+            None => vec![format!("{at}{key}")],
         })
         .collect()
 }

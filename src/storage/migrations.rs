@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use sqlx::error::DatabaseError;
 use sqlx::migrate::{MigrateError, Migrator};
 use sqlx::{ConnectOptions, Connection};
 
@@ -18,17 +19,19 @@ const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// What to do if no connection can be opened.
 fn remedy(cause: &sqlx::Error) -> &'static str {
-    match cause {
-        // A certificate that is not accepted is an error of the socket.
-        sqlx::Error::Tls(_) => CERTIFICATE,
-        sqlx::Error::Io(error) if error.kind() == std::io::ErrorKind::InvalidData => CERTIFICATE,
-        sqlx::Error::Database(error) if error.message().contains("unsupported startup parameter") => {
-            "this is a pooler such as PgBouncer, which drops the settings of sessions that Keymeter needs; connect to PostgreSQL itself"
-        }
-        sqlx::Error::Database(error) if matches!(error.code().as_deref(), Some("28P01" | "28000")) => {
-            "check user and password in DATABASE_URL; special characters of a password are percent-encoded (`@` is %40, `#` is %23)"
-        }
-        _ => "check DATABASE_URL and that the server runs",
+    // A certificate that is not accepted is an error of the socket.
+    let is_invalid = |error: &std::io::Error| error.kind() == std::io::ErrorKind::InvalidData;
+    let is_certificate =
+        matches!(cause, sqlx::Error::Tls(_)) || matches!(cause, sqlx::Error::Io(error) if is_invalid(error));
+    let refused = cause.as_database_error();
+    if is_certificate {
+        CERTIFICATE
+    } else if refused.is_some_and(|error| error.message().contains("unsupported startup parameter")) {
+        "this is a pooler such as PgBouncer, which drops the settings of sessions that Keymeter needs; connect to PostgreSQL itself"
+    } else if refused.and_then(DatabaseError::code).is_some_and(|code| code.starts_with("28")) {
+        "check user and password in DATABASE_URL; special characters of a password are percent-encoded (`@` is %40, `#` is %23)"
+    } else {
+        "check DATABASE_URL and that the server runs"
     }
 }
 

@@ -1,5 +1,5 @@
 //! What the clients of an API behind a proxy may send and can read: keys in several headers, preflights of browsers,
-//! refusals in the shape of the SDKs, WebSockets.
+//! refusals in the shape of the SDKs, `WebSocket`s.
 
 use http::Method;
 use serde_json::{Value, json};

@@ -243,7 +243,7 @@ pub struct UpdateBody {
     #[schema(value_type = Option<i64>)]
     status: Option<Unread>,
     /// That of the token, also masked; another one is refused.
-    #[schema(value_type = Option<String>)]
+    #[schema(ignore)]
     key: Option<Unread>,
 }
 

@@ -68,7 +68,8 @@ export const errors = {
   token_api_not_enabled: 'You don’t have API access yet. Request it first.',
   not_an_administrator: 'Only administrators can do this.',
   cross_site_request: 'Another site sent this request. Open the dashboard directly and try again.',
-  https_required: 'This page was opened over plain HTTP, so the browser would not keep the session. Open it over https, or have the operator change http.secure_cookies.',
+  https_required:
+    'This page was opened over plain HTTP, so the browser would not keep the session. Open it over https, or have the operator change http.secure_cookies.',
   user_disabled: 'This account is disabled. Ask an administrator to enable it.',
   registration_closed: 'Registration is closed. Ask an administrator for an account.',
   wrong_password: 'Current password is incorrect.',

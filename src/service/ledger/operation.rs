@@ -54,8 +54,8 @@ pub(super) struct Queued {
     operation: Box<dyn Undecided>,
     pub(super) owner: UserId,
     pub(super) since: Instant,
-    /// How often it was left out of a batch because another transaction held its wallet.
-    pub(super) times_held: u32,
+    /// It was left out of a batch, because another transaction held its wallet.
+    pub(super) has_come_back: bool,
 }
 
 impl Queued {
@@ -64,7 +64,7 @@ impl Queued {
         let (reply, outcome) = oneshot::channel();
         let owner = operation.owner();
         let operation = Box::new(Waiting { operation, outcome: None, reply });
-        (Self { operation, owner, since: Instant::now(), times_held: 0 }, outcome)
+        (Self { operation, owner, since: Instant::now(), has_come_back: false }, outcome)
     }
 
     pub(super) fn require<'a>(&'a self, rows: &mut Rows<'a>) {
@@ -121,7 +121,7 @@ impl std::fmt::Debug for Queued {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Queued")
             .field("owner", &self.owner)
-            .field("times_held", &self.times_held)
+            .field("has_come_back", &self.has_come_back)
             .finish_non_exhaustive()
     }
 }

@@ -5,11 +5,13 @@
 //! no more run than there are lanes. So at a low load there is one batch at a time, with less work for each operation, and at
 //! a high load several.
 //!
-//! Operations whose wallet another transaction holds for too long come back. They, and what comes of their owners
-//! meanwhile, are tried again in batches of their own. As long as there are any, no batch waits for a lock: who holds one
-//! wallet often holds others.
+//! A batch leaves out the wallets that another transaction holds: it would hold those of others while it waits. What it
+//! leaves out comes back, and is tried again with all that has come of its owner meanwhile. The first time a batch of such
+//! owners waits for their locks for a moment, because most are free soon. After that they are tried every 50 ms, and one
+//! owner after the other is waited for, in a batch alone: a wallet that other servers want all the time is never found
+//! free. No more than one batch waits for locks, and none if it is the only lane: it would delay the owners of free wallets.
 
-use std::collections::{HashSet, VecDeque};
+use std::collections::{HashMap, HashSet, VecDeque};
 use std::pin::pin;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
@@ -23,8 +25,11 @@ use crate::domain::id::UserId;
 /// The most operations in one batch, beside those that came back.
 const BATCH: usize = 1_024;
 
-/// The most operations that wait after they came back; more are refused.
-const MAX_HELD: usize = 1_024;
+/// The most operations of one owner that wait after they came back; more are refused.
+const MAX_HELD_OF_OWNER: usize = 1_024;
+
+/// The most of all owners.
+const MAX_HELD: usize = 4 * MAX_HELD_OF_OWNER;
 
 /// So many operations are worth a batch beside a running one.
 const MANY: usize = 64;
@@ -52,10 +57,10 @@ struct State {
     /// In the order in which those of one owner are decided. Those that came back are first.
     waiting: VecDeque<Queued>,
     /// How many of them came back.
-    held: usize,
-    /// Their owners, until a batch has decided all that came back.
-    held_owners: HashSet<UserId>,
-    /// When they are tried again; `None` if there are none.
+    came_back: usize,
+    /// The owners of those that came back, until a batch has decided them all.
+    held: HashMap<UserId, Held>,
+    /// When they are tried again, if the first try failed.
     retry_at: Option<Instant>,
     /// Owners with operations in a batch.
     taken: HashSet<UserId>,
@@ -63,7 +68,31 @@ struct State {
     ready: usize,
     /// Batches under way.
     running: u32,
+    /// One of them waits for locks.
+    waits: bool,
     is_closed: bool,
+}
+
+/// An owner whose wallet another transaction holds.
+#[derive(Debug, Default)]
+struct Held {
+    /// How many operations came back.
+    operations: usize,
+    /// How often some did.
+    times: u32,
+}
+
+/// What a batch takes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Next {
+    /// All that came back once.
+    HeldOnce,
+    /// What came back of the owner who was tried least often since.
+    HeldLeast,
+    /// All that came back.
+    Held,
+    /// All that did not.
+    New,
 }
 
 /// The operations of a batch. Until it ends nothing else of their owners is in a batch.
@@ -89,7 +118,7 @@ impl Queue {
     /// Adds an operation, or returns it if too many wait.
     pub(super) fn push(&self, one: Queued) -> Result<(), Queued> {
         let mut state = self.state();
-        if state.is_closed || state.waiting.len() - state.held >= self.limit {
+        if state.is_closed || state.waiting.len() - state.came_back >= self.limit {
             return Err(one);
         }
         let is_ready = state.is_ready(one.owner);
@@ -113,16 +142,18 @@ impl Queue {
                 if state.is_closed && state.waiting.is_empty() {
                     return None;
                 }
-                let (now, due) = (Instant::now(), state.due(self.lanes));
-                if due.is_some_and(|due| due <= now) {
-                    let (operations, owners) = state.take(now);
-                    let locking = locking_of(&operations);
-                    if state.ready > 0 {
-                        self.changed.notify_one();
+                let now = Instant::now();
+                match state.due(self.lanes, now) {
+                    Some((due, next)) if due <= now => {
+                        let (operations, owners) = state.take(next, self.lanes);
+                        if state.ready > 0 || !state.held.is_empty() {
+                            self.changed.notify_one();
+                        }
+                        let (locking, queue) = (next.locking(), Arc::clone(self));
+                        return Some(Taken { operations, locking, owners, queue, has_ended: false });
                     }
-                    return Some(Taken { operations, locking, owners, queue: Arc::clone(self), has_ended: false });
+                    due => due.map(|(due, _)| due),
                 }
-                due
             };
             match due {
                 None => changed.await,
@@ -144,44 +175,69 @@ impl Queue {
     }
 }
 
-/// A batch leaves out what another transaction holds: it would hold the wallets of others while it waits. What came back once waits,
-/// in a batch of its own and for a moment; most rows are free soon. Beside what came back again nothing waits.
-fn locking_of(operations: &[Queued]) -> Locking {
-    let most = operations.iter().map(|one| one.times_held).max().unwrap_or(0);
-    if most == 1 { Locking::Wait } else { Locking::Skip }
+impl Next {
+    const fn locking(self) -> Locking {
+        match self {
+            Self::HeldOnce | Self::HeldLeast => Locking::Wait,
+            Self::Held | Self::New => Locking::Skip,
+        }
+    }
 }
 
 impl State {
     fn is_ready(&self, owner: UserId) -> bool {
-        !self.taken.contains(&owner) && !self.held_owners.contains(&owner)
+        !self.taken.contains(&owner) && !self.held.contains_key(&owner)
     }
 
-    /// When the next batch may begin, as far as that is known.
-    fn due(&self, lanes: u32) -> Option<Instant> {
+    /// Owners whose operations came back, and how often.
+    fn held(&self) -> impl Iterator<Item = (UserId, u32)> {
+        let waits = |owner: &UserId| !self.taken.contains(owner);
+        self.held.iter().filter(move |(owner, _)| waits(owner)).map(|(owner, held)| (*owner, held.times))
+    }
+
+    /// When the next batch may begin and what it takes, as far as that is known.
+    fn due(&self, lanes: u32, now: Instant) -> Option<(Instant, Next)> {
         if self.running == lanes {
             return None;
         }
-        if self.ready == 0 {
-            return self.retry_at;
-        }
-        let first = self.waiting.iter().find(|one| self.is_ready(one.owner)).map(|first| {
+        let is_any_old = self.held.values().any(|held| held.times > 1);
+        let may_wait = !self.waits && (lanes > 1 || !is_any_old);
+        let once = may_wait && self.held().any(|(_, times)| times == 1);
+        let old = self.held().any(|(_, times)| times > 1 || lanes == 1);
+        let next_old = if may_wait && lanes > 1 { Next::HeldLeast } else { Next::Held };
+        let first = self.waiting.iter().find(|one| self.ready > 0 && self.is_ready(one.owner)).map(|first| {
             let waits_for_no_batch = self.running == 0 || self.ready >= MANY;
             if waits_for_no_batch { first.since } else { first.since + LONG }
         });
-        first.into_iter().chain(self.retry_at).min()
+        let all = [
+            once.then_some((now, Next::HeldOnce)),
+            self.retry_at.filter(|_| old).map(|at| (at, next_old)),
+            first.map(|at| (at, Next::New)),
+        ];
+        let mut all = all.into_iter().flatten();
+        all.clone().find(|(at, _)| *at <= now).or_else(|| all.by_ref().min_by_key(|(at, _)| *at))
     }
 
-    /// Takes everything of the owners of held wallets if it is their time, else everything that is ready.
-    fn take(&mut self, now: Instant) -> (Vec<Queued>, HashSet<UserId>) {
-        let is_retry = self.retry_at.is_some_and(|at| at <= now);
+    /// Takes a batch.
+    fn take(&mut self, next: Next, lanes: u32) -> (Vec<Queued>, HashSet<UserId>) {
+        let held: HashSet<UserId> = match next {
+            Next::HeldOnce => self.held().filter(|(_, times)| *times == 1).map(|(owner, _)| owner).collect(),
+            Next::HeldLeast => {
+                let old = self.held().filter(|(_, times)| *times > 1);
+                old.min_by_key(|(_, times)| *times).map(|(owner, _)| owner).into_iter().collect()
+            }
+            Next::Held => self.held().filter(|(_, times)| *times > 1 || lanes == 1).map(|(owner, _)| owner).collect(),
+            Next::New => HashSet::new(),
+        };
         let (mut operations, mut owners, mut new) = (Vec::new(), HashSet::new(), 0);
         let mut rest = VecDeque::with_capacity(self.waiting.len());
         let mut waiting = std::mem::take(&mut self.waiting).into_iter();
         while new < BATCH
             && let Some(one) = waiting.next()
         {
-            if !self.taken.contains(&one.owner) && self.held_owners.contains(&one.owner) == is_retry {
-                new += usize::from(one.times_held == 0);
+            if held.contains(&one.owner) || next == Next::New && self.is_ready(one.owner) {
+                new += usize::from(!one.has_come_back);
+                self.came_back -= usize::from(one.has_come_back);
                 owners.insert(one.owner);
                 operations.push(one);
             } else {
@@ -190,11 +246,11 @@ impl State {
         }
         rest.extend(waiting);
         self.waiting = rest;
-        if is_retry {
-            self.held = 0;
+        self.taken.extend(&owners);
+        self.waits |= next.locking() == Locking::Wait;
+        if next == Next::Held || self.held().next().is_none() {
             self.retry_at = None;
         }
-        self.taken.extend(&owners);
         self.running += 1;
         self.count_ready();
         (operations, owners)
@@ -205,28 +261,35 @@ impl State {
     }
 
     /// Ends a batch of these owners. What comes back waits before all others. Returns that for which there is no room.
-    fn end(&mut self, owners: &HashSet<UserId>, held: Vec<Queued>) -> Vec<Queued> {
-        let mut held = VecDeque::from(held);
-        let refused = held.split_off(held.len().min(MAX_HELD.saturating_sub(self.held)));
+    fn end(&mut self, owners: &HashSet<UserId>, locking: Locking, held: Vec<Queued>) -> Vec<Queued> {
+        let mut times = HashMap::new();
         for owner in owners {
             self.taken.remove(owner);
-            self.held_owners.remove(owner);
+            times.insert(*owner, self.held.remove(owner).map_or(0, |held| held.times));
         }
-        if !held.is_empty() {
-            for one in &mut held {
-                one.times_held = one.times_held.saturating_add(1);
-                self.held_owners.insert(one.owner);
+        let (mut back, mut refused) = (VecDeque::with_capacity(held.len()), Vec::new());
+        for mut one in held {
+            let of_owner = self.held.entry(one.owner).or_default();
+            if self.came_back == MAX_HELD || of_owner.operations == MAX_HELD_OF_OWNER {
+                refused.push(one);
+                continue;
             }
-            let pause = if held.iter().all(|one| one.times_held == 1) { Duration::ZERO } else { RETRY_HELD };
-            let retry_at = Instant::now() + pause;
-            self.retry_at = Some(self.retry_at.map_or(retry_at, |at| at.min(retry_at)));
-            self.held += held.len();
-            held.append(&mut self.waiting);
-            self.waiting = held;
+            self.came_back += 1;
+            of_owner.operations += 1;
+            of_owner.times = times.get(&one.owner).map_or(1, |times| times.saturating_add(1));
+            one.has_come_back = true;
+            back.push_back(one);
         }
+        self.held.retain(|_, held| held.operations > 0);
+        if !back.is_empty() {
+            self.retry_at.get_or_insert_with(|| Instant::now() + RETRY_HELD);
+            back.append(&mut self.waiting);
+            self.waiting = back;
+        }
+        self.waits &= locking != Locking::Wait;
         self.running -= 1;
         self.count_ready();
-        refused.into()
+        refused
     }
 }
 
@@ -240,10 +303,10 @@ impl Taken {
     fn end_once(&mut self, held: Vec<Queued>) -> Vec<Queued> {
         self.has_ended = true;
         let mut state = self.queue.state();
-        let refused = state.end(&self.owners, held);
+        let refused = state.end(&self.owners, self.locking, held);
         if state.is_closed {
             self.queue.changed.notify_waiters();
-        } else if state.ready > 0 || state.retry_at.is_some() {
+        } else if state.ready > 0 || !state.held.is_empty() {
             self.queue.changed.notify_one();
         }
         refused
@@ -388,9 +451,15 @@ mod tests {
         }
     }
 
+    /// Ends a batch as if another transaction held all its wallets. Returns how much was refused.
+    fn come_back(mut batch: Taken) -> usize {
+        let held = std::mem::take(&mut batch.operations);
+        batch.end(held).len()
+    }
+
     #[tokio::test]
-    async fn what_came_back_is_tried_again_apart_and_at_most_so_much_waits() {
-        let queue = queue_of(std::iter::repeat_n(1, MAX_HELD));
+    async fn what_came_back_is_waited_for_apart_and_at_most_so_much_of_an_owner_waits() {
+        let queue = queue_of(std::iter::repeat_n(1, BATCH));
         push(&queue, [1, 2]);
         let mut first = taken(&queue).unwrap();
         assert!(first.locking == Locking::Skip);
@@ -398,27 +467,65 @@ mod tests {
         assert_eq!(held.len(), BATCH);
         held.truncate(6);
         assert!(first.end(held).is_empty());
-        push(&queue, std::iter::repeat_n(1, MAX_HELD));
-        let mut again = taken(&queue).unwrap();
+        push(&queue, std::iter::repeat_n(1, BATCH));
+        let again = taken(&queue).unwrap();
+        assert!(again.locking == Locking::Wait, "the first time it waits for a moment");
+        let come_back: Vec<_> = again.operations.iter().map(|one| one.has_come_back).collect();
+        assert_eq!(come_back.iter().position(|came| !came), Some(6), "those that came first are first");
+        assert_eq!(come_back.len(), 6 + BATCH, "and what came meanwhile");
         let beside = queue.take().await.unwrap();
         assert_eq!(owners(&beside), [2], "it is in no batch with what came back");
         assert!(beside.locking == Locking::Skip, "and waits for no lock, so as not to delay others");
         drop(beside);
-        let held = std::mem::take(&mut again.operations);
-        assert!(again.locking == Locking::Wait, "the first time it waits for a moment");
-        assert_eq!(held.iter().position(|one| one.times_held == 0), Some(6), "those that came first are first");
-        assert_eq!(held.len(), 6 + BATCH, "and what came meanwhile");
-        assert_eq!(again.end(held).len(), 6);
-        assert_eq!(queue.state().held, MAX_HELD);
+        assert_eq!(self::come_back(again), 6 + BATCH - MAX_HELD_OF_OWNER);
+        assert!(taken(&queue).is_none(), "after a pause");
         let last = queue.take().await.unwrap();
-        assert!(last.locking == Locking::Skip, "no longer, because some came back again");
-        assert!(
-            last.operations.len() == MAX_HELD + 1 && last.operations[..MAX_HELD].iter().all(|one| one.times_held > 0)
-        );
+        assert_eq!(last.operations.len(), MAX_HELD_OF_OWNER + 1);
         drop(last);
-        assert_eq!((queue.len(), queue.state().held), (0, 0));
+        let state = queue.state();
+        assert_eq!((state.waiting.len(), state.came_back, state.held.len()), (0, 0, 0));
+        assert_eq!((state.waits, state.retry_at), (false, None));
+        drop(state);
         push(&queue, [1]);
         assert!(taken(&queue).unwrap().locking == Locking::Skip);
+    }
+
+    #[tokio::test]
+    async fn an_owner_who_is_held_for_long_keeps_nobody_else_from_being_waited_for() {
+        let queue = queue_of([1]);
+        come_back(taken(&queue).unwrap());
+        for _ in 0..2 {
+            let again = queue.take().await.unwrap();
+            assert!(again.locking == Locking::Wait);
+            come_back(again);
+        }
+        push(&queue, [2, 3]);
+        come_back(taken(&queue).unwrap());
+        let mut once = taken(&queue).unwrap();
+        assert_eq!((owners(&once), once.locking), (vec![2, 3], Locking::Wait), "at once, without the first");
+        let skips = queue.take().await.unwrap();
+        assert_eq!((owners(&skips), skips.locking), (vec![1], Locking::Skip), "one batch waits already");
+        come_back(skips);
+        let three = once.operations.split_off(1);
+        once.end(three);
+        let least = queue.take().await.unwrap();
+        assert_eq!((owners(&least), least.locking), (vec![3], Locking::Wait), "who was tried least often");
+        let rest = taken(&queue).unwrap();
+        assert_eq!((owners(&rest), rest.locking), (vec![1], Locking::Skip), "beside it");
+    }
+
+    #[tokio::test]
+    async fn the_only_lane_waits_for_no_lock_while_an_owner_is_held_for_long() {
+        let queue = Arc::new(Queue::new(10_000, 1));
+        push(&queue, [1]);
+        come_back(taken(&queue).unwrap());
+        let again = taken(&queue).unwrap();
+        assert!(again.locking == Locking::Wait);
+        come_back(again);
+        push(&queue, [2]);
+        come_back(taken(&queue).unwrap());
+        let all = queue.take().await.unwrap();
+        assert_eq!((owners(&all), all.locking), (vec![2, 1], Locking::Skip));
     }
 
     #[tokio::test]

@@ -19,6 +19,9 @@ pub(super) const NAME: &str = "expire reservations";
 /// How often overdue reservations are looked for. Their quota has to be back within 30 s.
 const INTERVAL: Duration = Duration::from_secs(10);
 
+/// The same after a round that left some.
+const RETRY_AFTER: Duration = Duration::from_secs(1);
+
 /// How many reservations are expired at once.
 const LIMIT: i64 = 1_000;
 
@@ -38,7 +41,7 @@ pub async fn expire_reservations(
         let span = tracing::error_span!("job", job = NAME);
         match expire_overdue(&db, &clock, &ledger, bounds::CHARGE_ON_EXPIRY_AFTER).instrument(span).await {
             Ok(Finished::Yes) => metrics.succeeded(NAME, clock.now().get()),
-            Ok(Finished::Later) => {}
+            Ok(Finished::Later) => ticks.reset_after(RETRY_AFTER),
             Err(error) => tracing::warn!(job = NAME, %error, "a job failed; the next round tries again"),
         }
     }
@@ -55,7 +58,7 @@ pub async fn expire_overdue(
     ledger: &Ledger,
     charge_after: Duration,
 ) -> Result<Finished, StorageError> {
-    // Owners whose wallets another transaction holds. They wait for the next round, and nobody waits for them.
+    // Owners whose wallets another transaction holds, or who found the ledger busy. They wait for the next round, and nobody waits for them.
     let mut held = Vec::new();
     loop {
         let overdue = {
@@ -87,7 +90,7 @@ pub async fn expire_overdue(
             tracing::warn!(
                 job = NAME,
                 owners = held.len(),
-                "wallets are locked; the next round expires their reservations"
+                "wallets are locked or the ledger is busy; the next round expires these reservations"
             );
             return Ok(Finished::Later);
         }

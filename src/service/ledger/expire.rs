@@ -29,8 +29,8 @@ struct Expire {
 impl Operation for Expire {
     const NAME: &'static str = "expire";
 
-    // The next round comes in seconds, and those that wait with it keep the others of this round from being expired.
-    const PATIENCE: Duration = Duration::from_secs(1);
+    // None: the next round comes soon, and callers need the room of those that wait for held wallets.
+    const PATIENCE: Duration = Duration::ZERO;
 
     type Outcome = Effect;
 

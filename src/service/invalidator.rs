@@ -53,7 +53,7 @@ impl Invalidator {
     /// Commits a change of the account, the tokens or the access tokens of `user`, on this server and on all others.
     ///
     /// # Errors
-    /// The database did not confirm; the caches stay as they are.
+    /// The database did not confirm. The caches stay as they are, unless it was committed all the same.
     pub async fn commit(&self, tx: Tx, user: UserId) -> Result<(), StorageError> {
         self.commit_change(tx, Change::User(user)).await
     }
@@ -61,7 +61,7 @@ impl Invalidator {
     /// Commits a change of gateway credentials, on this server and on all others.
     ///
     /// # Errors
-    /// The database did not confirm; the caches stay as they are.
+    /// The database did not confirm. The caches stay as they are, unless it was committed all the same.
     pub async fn commit_gateway_credentials(&self, tx: Tx) -> Result<(), StorageError> {
         self.commit_change(tx, Change::GatewayCredentials).await
     }
@@ -81,7 +81,10 @@ impl Invalidator {
         if foreign.is_some() {
             notifications::notify(&mut tx, Change::ForeignKeys).await?;
         }
-        self.commit_change(tx, Change::KeyRestored).await?;
+        let committed = self.commit_change(tx, Change::KeyRestored).await;
+        if !matches!(committed, Ok(()) | Err(StorageError::NotDurable)) {
+            return committed;
+        }
         self.key_cache.forget(user);
         if foreign.is_some_and(|digest| !self.foreign_keys.may_contain(digest))
             && let Err(error) = self.foreign_keys.load().await
@@ -89,19 +92,22 @@ impl Invalidator {
             tracing::warn!(%error, "cannot load the imported keys; trying again in the background");
             self.foreign_keys.request_load();
         }
-        Ok(())
+        committed
     }
 
     async fn commit_change(&self, mut tx: Tx, change: Change) -> Result<(), StorageError> {
         notifications::notify(&mut tx, change).await?;
         // Before the commit: the notification may be here before the answer to the commit.
         self.time_notification(change);
-        if let Err(error) = storage::commit(tx).await {
+        let committed = storage::commit(tx).await;
+        if committed.is_err() {
             self.notified(change);
-            return Err(error);
         }
-        self.clear(change);
-        Ok(())
+        // Committed, though it may be lost in a failover.
+        if matches!(committed, Ok(()) | Err(StorageError::NotDurable)) {
+            self.clear(change);
+        }
+        committed
     }
 
     /// Receives the changes of other servers for as long as this one runs. Whenever the connection was lost, all caches

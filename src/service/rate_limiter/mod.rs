@@ -163,12 +163,20 @@ impl RateLimiter {
         self.register.take(&network(ip))
     }
 
-    /// Counts so many rows that an account writes. Administrators are not limited.
+    /// Counts a request by which an account writes a row. Administrators are not limited.
     ///
     /// # Errors
     /// The limit is reached.
-    pub fn may_write(&self, user: &User, rows: usize) -> Result<(), RateLimited> {
-        if user.role.is_admin() { Ok(()) } else { self.writes.take_many(&user.id, rows) }
+    pub fn may_write(&self, user: &User) -> Result<(), RateLimited> {
+        if user.role.is_admin() { Ok(()) } else { self.writes.take(&user.id) }
+    }
+
+    /// Counts the rows that the same request writes beside the first.
+    ///
+    /// # Errors
+    /// The limit is reached.
+    pub fn may_write_more(&self, user: &User, rows: usize) -> Result<(), RateLimited> {
+        if user.role.is_admin() { Ok(()) } else { self.writes.take_more(&user.id, rows.saturating_sub(1)) }
     }
 
     /// Frees the memory of entries that no longer limit anything.
@@ -234,16 +242,19 @@ impl<K: Hash + Eq + Clone> Bucket<K> {
         self.check(&Request { key: key.clone(), counts: true })
     }
 
-    /// Counts several at once; more than the whole limit count as the whole limit.
-    fn take_many(&self, key: &K, count: usize) -> Result<(), RateLimited> {
+    /// Counts several at once, after one that was counted alone. More than the whole limit count as the whole limit: else they
+    /// would never fit.
+    fn take_more(&self, key: &K, count: usize) -> Result<(), RateLimited> {
         let (Some(Counter { governor, limit, .. }), Some(count)) =
             (&self.0, u32::try_from(count).map_or(Some(NonZeroU32::MAX), NonZeroU32::new))
         else {
             return Ok(());
         };
+        let Some(rest) = NonZeroU32::new(limit.get() - 1) else {
+            return Ok(());
+        };
         let request = Request { key: key.clone(), counts: true };
-        // Never more than fits.
-        let counted = governor.check_key_n(&request, count.min(*limit)).unwrap_or(Ok(()));
+        let counted = governor.check_key_n(&request, count.min(rest)).unwrap_or(Ok(()));
         counted.map_err(|refused| limited(&refused, governor.clock()))
     }
 

@@ -74,7 +74,7 @@ impl Tokens {
         request: Option<&KeyedRequest>,
         shows: Shows,
     ) -> Result<Once<Vec<(Token, Option<ApiKey>)>>, BulkError> {
-        self.rate_limiter.may_write(&caller.user, new.len().saturating_sub(1))?;
+        self.rate_limiter.may_write_more(&caller.user, new.len())?;
         let mut tx = self.db.begin().await?;
         let owner = actors::lock_caller(&mut tx, caller.user.id).await?;
         if let Some(made) = keyed_requests::find(&mut tx, owner.id, request).await? {
@@ -82,7 +82,9 @@ impl Tokens {
                 let ids: Vec<TokenId> = made.iter().map(|made| made.token).collect();
                 let mut found = tokens::list_by_ids(&mut tx, &ids).await?;
                 let token = |id| Ok((found.remove(id).ok_or(KeyedRequestError::TokenDeleted)?, None));
-                return Ok(Once::replayed(ids.iter().map(token).collect::<Result<_, KeyedRequestError>>()?));
+                let replayed = ids.iter().map(token).collect::<Result<_, KeyedRequestError>>()?;
+                storage::commit(tx).await?;
+                return Ok(Once::replayed(replayed));
             }
             let opened = keyed_requests::open(&mut tx, &self.vault, caller, &made, self.clock.now()).await?;
             storage::commit(tx).await?;
@@ -123,11 +125,12 @@ impl Tokens {
         change: &BulkChange,
         request: Option<&KeyedRequest>,
     ) -> Result<Once<Vec<Token>>, BulkError> {
-        self.rate_limiter.may_write(&caller.user, ids.len().saturating_sub(1))?;
+        self.rate_limiter.may_write_more(&caller.user, ids.len())?;
         let mut tx = self.db.begin().await?;
         let owner = actors::lock_caller(&mut tx, caller.user.id).await?;
         if keyed_requests::find(&mut tx, owner.id, request).await?.is_some() {
             let tokens = tokens::lock_listed(&mut tx, owner.id, ids).await?;
+            storage::commit(tx).await?;
             return Ok(Once::replayed(tokens));
         }
         if let Some(group) = &change.patch.group {

@@ -36,7 +36,7 @@ use crate::domain::token::{NewToken, Switch, Token};
 use crate::domain::token_patch::{EditRefused, QuotaChange, TokenPatch};
 use crate::domain::user::User;
 use crate::storage::loader::Loader;
-use crate::storage::{Conn, Db, StorageError, Tx, audit, old_keys, tokens};
+use crate::storage::{self, Conn, Db, StorageError, Tx, audit, old_keys, tokens};
 
 /// Settings of the operator for tokens.
 #[derive(Debug)]
@@ -164,6 +164,7 @@ impl Tokens {
         actors::lock_caller(&mut tx, caller.user.id).await?;
         if keyed_requests::find(&mut tx, caller.user.id, request).await?.is_some() {
             let token = tokens::find(&mut tx, caller.user.id, id).await?;
+            storage::commit(tx).await?;
             return Ok(Once::replayed(token.ok_or(KeyedRequestError::TokenDeleted)?));
         }
         if let Some(group) = &patch.group {
@@ -211,7 +212,6 @@ impl Tokens {
     /// # Errors
     /// The database.
     pub async fn delete_batch(&self, caller: &Caller, ids: &[TokenId]) -> Result<usize, TokensError> {
-        self.rate_limiter.may_write(&caller.user, ids.len().saturating_sub(1))?;
         let mut tx = self.db.begin().await?;
         actors::lock_caller(&mut tx, caller.user.id).await?;
         self.delete_owned(tx, caller, ids).await
@@ -249,6 +249,7 @@ impl Tokens {
         };
         // It is as it should be: a version that nobody made would refuse the edits of others.
         if token.policy.disabled_by == disabled_by {
+            storage::commit(tx).await?;
             return Ok(token);
         }
         let token = self.update(&mut tx, token).await?;

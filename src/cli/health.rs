@@ -8,7 +8,11 @@ use tokio::net::TcpStream;
 const TIMEOUT: Duration = Duration::from_secs(5);
 
 pub async fn run(listen: &str) -> Result<(), String> {
-    let address = listen.replace("0.0.0.0:", "127.0.0.1:").replace("[::]:", "[::1]:");
+    let address = match listen.rsplit_once(':') {
+        Some(("" | "*" | "0.0.0.0", port)) => format!("127.0.0.1:{port}"),
+        Some(("[::]", port)) => format!("[::1]:{port}"),
+        _ => listen.to_owned(),
+    };
     match tokio::time::timeout(TIMEOUT, request(&address)).await {
         Ok(Ok(answer)) if answer.starts_with("HTTP/1.0 200") || answer.starts_with("HTTP/1.1 200") => Ok(()),
         Ok(Ok(_)) => Err(format!("the service at {address} does not answer 200 to /healthz")),

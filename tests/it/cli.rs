@@ -603,7 +603,9 @@ async fn health_reports_whether_the_service_runs() {
     let address = server.address();
     let health = |listen: &str| run(dir.path(), &[("KEYMETER_SERVER__LISTEN", listen)], &["health"]);
     assert_eq!(stdout_of(&health(address)), "");
-    assert_eq!(stdout_of(&health(&address.replace("127.0.0.1", "0.0.0.0"))), "");
+    for all in ["0.0.0.0", "", "*"] {
+        assert_eq!(stdout_of(&health(&address.replace("127.0.0.1", all))), "");
+    }
     let nowhere = format!("127.0.0.1:{}", free_port());
     assert!(refusal(&health(&nowhere)).starts_with(&format!("no service answers at {nowhere}: ")));
 }

@@ -72,7 +72,9 @@ fn accepts_coding(request: &HeaderMap, coding: &str) -> bool {
     entries(request, header::ACCEPT_ENCODING).any(|entry| {
         let (name, weight) = entry.split_once(';').unwrap_or((entry, ""));
         let weight = weight.trim().trim_start_matches("q=");
-        name.trim().eq_ignore_ascii_case(coding) && (weight.is_empty() || weight.contains(|c| matches!(c, '1'..='9')))
+        let name = name.trim();
+        let is_named = name.eq_ignore_ascii_case(coding) || coding == "gzip" && name.eq_ignore_ascii_case("x-gzip");
+        is_named && (weight.is_empty() || weight.contains(|c| matches!(c, '1'..='9')))
     })
 }
 

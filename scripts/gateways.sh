@@ -126,8 +126,11 @@ step 'mypy --strict'
 # --- The tests --------------------------------------------------------------------------------------------------------
 
 path_of() { if [[ $1 == newest ]]; then printf '%s' "$venv/newest"; fi; }
+# As it was asked for. The tests compare it with the version that runs.
 version_of() {
-    PYTHONPATH=$(path_of "$1") "$venv/bin/python" -c 'from importlib.metadata import version; print(version("litellm"))'
+    local file=requirements-test.txt
+    if [[ $1 == newest ]]; then file=requirements-newest.txt; fi
+    sed -n 's/^litellm==\([^ ]*\).*/\1/p' "$package/$file"
 }
 name_of() { if [[ $1 == front ]]; then "$nginx" -v 2>&1 | cut -d ' ' -f 3; else printf 'LiteLLM %s' "$(version_of "$1")"; fi; }
 # Becomes the tests of this subject.
@@ -143,6 +146,9 @@ test_with() {
         PYTHONPATH=$package/tests
         options=(-c "$package/pyproject.toml" --rootdir "$front" -o testpaths=.)
         cd "$front"
+    else
+        LITELLM_VERSION=$(version_of "$which")
+        export LITELLM_VERSION
     fi
     export PYTHONPATH
     exec "$venv/bin/python" -m pytest "${options[@]}" -o cache_dir="$venv/pytest-$which" "$@"

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import json
 import math
+import os
 import secrets
 import shutil
 import sys
 from decimal import ROUND_HALF_EVEN, Decimal
+from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
@@ -129,6 +131,8 @@ class LiteLLM(Program):
             "LITELLM_TELEMETRY": "False",
             "PYTHONUNBUFFERED": "1",
             "REPORTS": str(self.reports_path),
+            # Where scripts/gateways.sh has the newest LiteLLM.
+            "PYTHONPATH": os.environ.get("PYTHONPATH", ""),
             **environment,
         }
         super().__init__(command, settings, folder / f"litellm-{self.port}.log")
@@ -139,6 +143,9 @@ class LiteLLM(Program):
     def start(self) -> None:
         self.start_only()
         self.ready(f"{self.url}/health/liveliness")
+        running = Path(f"{self.reports_path}.version").read_text()
+        expected = os.environ.get("LITELLM_VERSION") or version("litellm")
+        assert running == expected, f"LiteLLM {running} runs, not {expected}"
 
     def reports(self, key: Key) -> list[Decimal]:
         """What LiteLLM says that the requests with this key cost, in dollars."""

@@ -1,9 +1,10 @@
-"""A plug-in beside ours, which writes down what LiteLLM reports: a line of JSON for each request that ended."""
+"""A plug-in beside ours. It writes down the version of LiteLLM, and a line of JSON for each request that ended."""
 
 from __future__ import annotations
 
 import json
 import os
+from importlib.metadata import version
 from typing import Any
 
 from litellm.integrations.custom_logger import CustomLogger
@@ -28,3 +29,7 @@ class _PROXY_Recorder(CustomLogger):  # noqa: N801
 
 
 recorder = _PROXY_Recorder()
+# Several workers may write it while it is read.
+with open(name := f"{os.environ['REPORTS']}.{os.getpid()}", "w") as file:
+    file.write(version("litellm"))
+os.replace(name, os.environ["REPORTS"] + ".version")

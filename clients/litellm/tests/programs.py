@@ -108,6 +108,15 @@ class Upstream(Program):
         counts: dict[str, int] = httpx.get(f"{self.url}/calls").json()
         return counts
 
+    def request(self, name: str) -> dict[str, Any]:
+        """The last one whose plan had this "id"."""
+        found: dict[str, Any] = httpx.get(f"{self.url}/requests/{name}").json()
+        return found
+
+    def body(self, name: str) -> dict[str, Any]:
+        found: dict[str, Any] = json.loads(self.request(name)["body"])
+        return found
+
 
 class LiteLLM(Program):
     def __init__(
@@ -118,7 +127,7 @@ class LiteLLM(Program):
         path = folder / f"config-{self.port}.yaml"
         path.write_text(config)
         # LiteLLM finds plug-ins that are not installed beside its configuration.
-        for name in ("recorder.py", "saboteur.py"):
+        for name in ("recorder.py", "saboteur.py", "forgetful.py"):
             shutil.copy(HERE / name, folder)
         self.reports_path = folder / f"reports-{self.port}"
         program = Path(sys.executable).parent / "litellm"

@@ -11,7 +11,7 @@ import httpx
 import openai
 import pytest
 from conftest import client, cost, plan
-from programs import MASTER_KEY, Key, LiteLLM
+from programs import MASTER_KEY, Key, LiteLLM, eventually, quota
 
 TEXT = json.dumps({"prompt_tokens": 1234, "completion_tokens": 321})
 COST = cost(1234, 321)
@@ -84,6 +84,20 @@ def test_a_transcription_is_charged(http: httpx.Client, key: Key) -> None:
     assert key.charges()
 
 
+def test_a_sound_that_litellm_cannot_read_is_not_free(http: httpx.Client, key: Key) -> None:
+    """It costs the hold, which is by its size; or by the seconds that the provider counts."""
+    sound = {"file": ("a.m4a", b"\0" * 199_000, "audio/mp4")}
+    assert http.post("/v1/audio/transcriptions", data={"model": "transcription"}, files=sound).status_code == 200
+    key.settled(SECOND * 100)
+    counted = http.post("/v1/audio/transcriptions", data={"model": "transcription", "prompt": "counted"}, files=sound)
+    assert counted.status_code == 200
+    key.settled(SECOND * 100, SECOND * 2)
+
+
+# Of whisper-1, in LiteLLM's list.
+SECOND = Decimal("0.0001")
+
+
 def wav() -> bytes:
     """Two seconds of silence."""
     import io
@@ -98,10 +112,12 @@ def wav() -> bytes:
     return buffer.getvalue()
 
 
-def test_a_moderation_is_metered(http: httpx.Client, key: Key) -> None:
-    answer = http.post("/v1/moderations", json={"model": "moderation", "input": "a cat"})
+def test_a_moderation_with_a_price_is_charged(http: httpx.Client, key: Key) -> None:
+    """LiteLLM says that it costs nothing."""
+    answer = http.post("/v1/moderations", json={"model": "moderation", "input": "a cat " * 1000})
     assert answer.status_code == 200, answer.text
-    key.settled()
+    eventually(lambda: key.charges())
+    assert quota(cost(1000, 0)) < key.now()["used_quota"] < quota(cost(3000, 0))
 
 
 def test_streams_of_other_routes_are_charged(proxy: LiteLLM, key: Key) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import threading
 import time
@@ -14,6 +15,7 @@ import openai
 import pytest
 from conftest import COMPLETION_USD, PROMPT_USD, Proxies, client, cost, plan
 from programs import Key, Keymeter, LiteLLM, Upstream, eventually, quota
+from refused_keys import of_a_poor_owner
 
 
 @pytest.fixture(scope="module")
@@ -91,35 +93,15 @@ def test_a_stream_that_breaks_is_charged_its_part(proxy: LiteLLM, key: Key) -> N
     key.settled(*reported)
 
 
-def test_a_stream_that_the_client_leaves_is_charged_its_part(proxy: LiteLLM, key: Key) -> None:
-    stream = client(key, proxy).chat.completions.create(model="chat", messages=plan(chunks=100, delay=0.1), stream=True)
-    for _, _ in zip(range(3), stream, strict=False):
-        pass
-    stream.close()
-    reported = proxy.reported(key, 1)
-    assert 0 < reported[0] < cost(1000, 30)
-    key.settled(*reported)
-
-
-def test_a_client_that_leaves_before_the_first_chunk_is_charged_when_it_comes(proxy: LiteLLM, key: Key) -> None:
-    with pytest.raises(openai.APITimeoutError):
-        client(key, proxy).with_options(timeout=1).chat.completions.create(model="chat", messages=plan(wait=3), stream=True)
+def test_a_request_whose_end_is_not_reported_is_charged_its_hold(proxies: Proxies, key: Key) -> None:
+    callbacks = "[forgetful.forgetful, keymeter_litellm.plugin, recorder.recorder]"
+    proxy = proxies.start(callbacks=callbacks, LITELLM_KEYMETER_TTL_SECONDS="8")
+    messages = plan(note="forget this")
+    client(key, proxy).chat.completions.create(model="chat", messages=messages, max_tokens=300)
     assert key.held() > 0
-    reported = proxy.reported(key, 1, 30)
-    assert reported[0] > 0
-    key.settled(*reported)
-
-
-def test_a_request_that_litellm_forgets_is_charged_its_hold(special: LiteLLM, key: Key) -> None:
-    """The provider has begun its answer and sends nothing. LiteLLM reports neither an answer nor a failure."""
-    messages = plan(delay=3)
-    with pytest.raises(openai.APITimeoutError):
-        client(key, special).with_options(timeout=1).chat.completions.create(
-            model="chat", messages=messages, stream=True, max_tokens=300
-        )
     prompt = litellm.token_counter(model="openai/chat", messages=messages)
-    key.settled(cost(prompt, 300) * MARKUP)
-    assert special.reports(key) == []
+    key.settled(cost(prompt, 300))
+    assert proxy.reports(key) == []
 
 
 def test_a_client_that_leaves_a_plain_call_pays_all(proxy: LiteLLM, key: Key) -> None:
@@ -158,12 +140,30 @@ def test_a_fallback_without_a_price_is_never_free(proxy: LiteLLM, special: LiteL
     two.settled("0.01")
 
 
-def test_a_model_that_costs_nothing_needs_a_key_with_something_left(proxy: LiteLLM, key: Key, keymeter: Keymeter) -> None:
+def test_a_model_that_costs_nothing_needs_no_quota(proxy: LiteLLM, key: Key, keymeter: Keymeter) -> None:
     client(key, proxy).chat.completions.create(model="free", messages=plan())
     key.settled(0)
-    with pytest.raises(openai.APIStatusError) as refused:
-        client(keymeter.key("0"), proxy).chat.completions.create(model="free", messages=plan())
-    assert refused.value.status_code == 402
+    used_up = keymeter.key("0.0001")
+    with contextlib.suppress(openai.APIStatusError):
+        client(used_up, proxy).chat.completions.create(model="chat", messages=plan(), max_tokens=10)
+    client(used_up, proxy).chat.completions.create(model="chat", messages=[{"role": "user", "content": "a"}], max_tokens=1)
+    used_up.settled("0.0001")
+    for poor in (used_up, keymeter.key("0"), of_a_poor_owner(keymeter)):
+        client(poor, proxy).chat.completions.create(model="free", messages=plan())
+        with pytest.raises(openai.APIStatusError) as refused:
+            client(poor, proxy).chat.completions.create(model="chat", messages=plan())
+        assert refused.value.status_code == 402
+
+
+def test_limits_of_requests_hold_for_a_model_that_costs_nothing(proxy: LiteLLM, keymeter: Keymeter) -> None:
+    for limits in ({"concurrency": 0}, {"requests_per_minute": 0}):
+        key = keymeter.key(rate_limits=limits)
+        with pytest.raises(openai.RateLimitError):
+            client(key, proxy).chat.completions.create(model="free", messages=plan())
+    with pytest.raises(openai.PermissionDeniedError):
+        client(keymeter.key(model_limits_enabled=True, model_limits="chat"), proxy).chat.completions.create(
+            model="free", messages=plan()
+        )
 
 
 @pytest.mark.parametrize(
@@ -258,6 +258,8 @@ def test_the_hold_is_the_most_that_the_request_may_cost(proxy: LiteLLM, special:
     expected = [
         (proxy, {"max_tokens": 700}, cost(prompt, 700)),
         (proxy, {"max_completion_tokens": 300, "n": 3}, cost(prompt, 900)),
+        (proxy, {"max_completion_tokens": 1, "max_tokens": 600}, cost(prompt, 600)),
+        (proxy, {"max_output_tokens": 1, "maxOutputTokens": 1}, cost(prompt, 4096)),
         (proxy, {}, cost(prompt, 4096)),
         # The dearest of two deployments.
         (proxy, {"model": "pair", "max_tokens": 10}, cost(prompt, 10) * 10),

@@ -1,11 +1,12 @@
 """A provider that does what the request says: the last text is a JSON object.
 
-{"prompt_tokens", "completion_tokens": the usage it reports, "wait": seconds before the answer, "delay": seconds before
- each chunk, "chunks": of a stream, "break_after": chunks after which the connection breaks, "status": an error,
- "fail_first": so many requests with the same "id" fail, "fail_models": these models fail, "cached_tokens" and
- "cache_write_tokens": parts of the prompt, "usage": false for none, "cost": in dollars, as OpenRouter says it, "answer_model":
- which one answered, "headers": of the answer, "padding": bytes that are added to it, "incomplete": a stream of Responses that
- ends at its limit, "error_after": chunks after which a stream says that it failed}
+{"prompt_tokens", "completion_tokens": the usage it reports, "wait": seconds before the answer, "slow_first": only so many
+ requests with the same "id" wait, "delay": seconds before each chunk, "chunks": of a stream, "pause_after": chunks after which
+ it sends nothing for "pause" seconds, "break_after": chunks after which the connection breaks, "status": an error,
+ "fail_first": so many requests with the same "id" fail, "fail_later": the others fail, "fail_models": these models fail,
+ "cached_tokens" and "cache_write_tokens": parts of the prompt, "usage": false for none, "cost": in dollars, as OpenRouter says
+ it, "answer_model": which one answered, "headers": of the answer, "padding": bytes that are added to it, "incomplete": a stream
+ of Responses that ends at its limit, "error_after": chunks after which a stream says that it failed}
 
 python upstream.py PORT
 """
@@ -70,16 +71,23 @@ async def begin(request: Request) -> tuple[dict[str, Any], dict[str, Any], Respo
         body = json.loads(text)
     plan = plan_of(body)
     calls[str(body.get("model"))] += 1
-    failing = calls[f"id {plan.get('id')}"] < plan.get("fail_first", 0)
+    before = calls[f"id {plan.get('id')}"]
+    failing = before < plan.get("fail_first", 0) or (before > 0 and "fail_later" in plan)
     if "id" in plan:
         calls[f"id {plan['id']}"] += 1
-        requests[plan["id"]] = {"headers": dict(request.headers), "query": request.url.query, "body": text}
+        requests[plan["id"]] = {
+            "headers": dict(request.headers),
+            "query": request.url.query,
+            "body": text,
+            "form": None if text else list(body),
+        }
     refusal = None
     if failing or "status" in plan or body.get("model") in plan.get("fail_models", ()):
         status = plan.get("status", 500)
         error = {"message": "as planned", "type": "planned", "code": "planned"}
         refusal = JSONResponse({"error": error, "type": "error"}, status)
-    await asyncio.sleep(plan["wait"])
+    if before < plan.get("slow_first", before + 1):
+        await asyncio.sleep(plan["wait"])
     return body, plan, refusal
 
 
@@ -109,7 +117,7 @@ async def events(plan: dict[str, Any], pieces: list[tuple[str | None, object]]) 
         if index >= plan.get("error_after", len(pieces)):
             yield 'event: error\ndata: {"type": "error", "error": {"type": "overloaded_error", "message": "as planned"}}\n\n'
             return
-        await asyncio.sleep(plan["delay"])
+        await asyncio.sleep(plan["pause"] if index == plan.get("pause_after") else plan["delay"])
         text = data if isinstance(data, str) else json.dumps(data)
         yield (f"event: {event}\n" if event else "") + f"data: {text}\n\n"
 
@@ -232,11 +240,12 @@ async def messages(request: Request) -> Response:
 async def generate_content(request: Request) -> Response:
     _, plan, refusal = await begin(request)
     prompt, completion = plan["prompt_tokens"], plan["completion_tokens"]
-    candidate = {"content": {"role": "model", "parts": [{"text": "hello"}]}, "finishReason": "STOP", "index": 0}
+    candidate = {"content": {"role": "model", "parts": [{"text": "hello"}]}, "index": 0}
     count = {"promptTokenCount": prompt, "candidatesTokenCount": completion, "totalTokenCount": prompt + completion}
-    answer = {"candidates": [candidate], "usageMetadata": count, "modelVersion": "gemini"}
+    begun = {"candidates": [candidate], "modelVersion": "gemini"}
+    answer = {**begun, "candidates": [{**candidate, "finishReason": "STOP"}], "usageMetadata": count}
     if request.url.path.endswith(":streamGenerateContent"):
-        return refusal or stream(plan, [(None, answer)])
+        return refusal or stream(plan, [(None, begun)] * plan["chunks"] + [(None, answer)])
     return refusal or JSONResponse(answer)
 
 
@@ -251,8 +260,16 @@ async def speech(request: Request) -> Response:
 
 
 async def transcriptions(request: Request) -> Response:
-    _, _, refusal = await begin(request)
-    return refusal or JSONResponse({"text": "hello", "usage": {"type": "duration", "seconds": 2}})
+    body, _, refusal = await begin(request)
+    answer: dict[str, Any] = {"text": "hello"}
+    # The prompt of a transcription says what it is about.
+    if "counted" in body.get("prompt", ""):
+        answer["usage"] = {"type": "duration", "seconds": 2}
+    return refusal or JSONResponse(answer)
+
+
+async def input_tokens(request: Request) -> Response:
+    return JSONResponse({"object": "response.input_tokens", "input_tokens": 3})
 
 
 async def moderations(request: Request) -> Response:
@@ -284,6 +301,7 @@ routes = [
     Route("/v1/completions", completions, methods=["POST"]),
     Route("/v1/embeddings", embeddings, methods=["POST"]),
     Route("/v1/responses", responses, methods=["POST"]),
+    Route("/v1/responses/input_tokens", input_tokens, methods=["POST"]),
     Route("/v1/messages", messages, methods=["POST"]),
     Route("/v1/images/generations", images, methods=["POST"]),
     Route("/v1/images/edits", images, methods=["POST"]),

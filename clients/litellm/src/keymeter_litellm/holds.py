@@ -5,17 +5,19 @@ from __future__ import annotations
 import logging
 import math
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any, Final
 
 import litellm
 
+from . import routes
+
 log: Final = logging.getLogger("keymeter_litellm")
 
 LEAST_USD: Final = Decimal("0.000002")
-"""One quota unit. A model that costs nothing is held with it, so that a key with nothing left is refused."""
+"""One quota unit: of a model with a price, also where nothing of this request can be counted."""
 
 # What cannot be counted before the request: rather too much than too little.
 _TOKENS_OF_A_MEDIUM: Final = 1_600
@@ -30,11 +32,15 @@ _DOCUMENTS_OF_A_QUERY: Final = 100
 _MEDIA: Final = frozenset(
     {"image_url", "input_audio", "file", "file_data", "source", "inline_data", "inlineData", "file_url", "b64_json"}
 )
-_LIMITS: Final = ("max_completion_tokens", "max_tokens", "max_output_tokens", "maxOutputTokens", "max_tokens_to_sample")
-_TEXTS: Final = (
-    *("messages", "prompt", "input", "contents", "query", "documents", "system", "systemInstruction"),
-    *("instructions", "tools", "functions", "response_format", "text"),
-)
+# Google's are in an object of their own.
+_PLACES: Final = ("generationConfig", "generation_config", "config")
+# Arguments and results of tools. What has the name of a picture there is a text.
+_ARGUMENTS: Final = frozenset({"input", "args", "arguments", "response"})
+_CONTENTS: Final = ("messages", "prompt", "input", "contents", "query", "documents", "system", "systemInstruction")
+_TEXTS: Final = ("instructions", "tools", "functions", "response_format", "text")
+_DEPTH: Final = 50
+# Tiers of service that cost no more than the usual one.
+_USUAL_TIERS: Final = ("auto", "default", "flex", "standard", "standard_only")
 _ABOVE: Final = re.compile(r"_above_(\d+)k_tokens")
 _TIERS: Final = re.compile(r"_(priority|flex|balanced|ultrafast|batches)\b")
 Price = Mapping[str, Any]
@@ -50,6 +56,8 @@ class Need:
     output_limit: int | None
     answers: int
     tier: str | None
+    predicted_tokens: int = 0
+    """Text that the client expects as the answer. The provider bills what it does not use of it as output too."""
 
 
 def prices(router: Any, model: str) -> list[Price]:
@@ -76,6 +84,63 @@ def is_price(price: Price) -> bool:
     return bool(price.get("tiered_pricing")) or any("cost_per" in name and value is not None for name, value in price.items())
 
 
+def is_free(price: Price) -> bool:
+    """The model on one's own machine, for example."""
+    rates = {name: each for name, each in price.items() if "cost" in name or "pricing" in name}
+    return is_price(price) and not any(_rates(rates))
+
+
+def _rates(value: object) -> Iterator[float]:
+    if isinstance(value, (int, float)) and not isinstance(value, bool):
+        yield value
+    elif isinstance(value, (Mapping, list)):
+        for each in value.values() if isinstance(value, Mapping) else value:
+            yield from _rates(each)
+
+
+def unpriced(price: Price, data: Mapping[str, Any]) -> str | None:
+    """What this request asks for and the model has no price of, so that LiteLLM would count it as the usual or not at all."""
+    tier = data.get("service_tier")
+    if (
+        isinstance(tier, str)
+        and tier not in _USUAL_TIERS
+        and not any(value and name.endswith(f"_{tier}") for name, value in price.items())
+    ):
+        return f"the service tier {tier[:32]}"
+    tools = data.get("tools")
+    types = [str(tool.get("type")) for tool in tools if isinstance(tool, Mapping)] if isinstance(tools, list) else []
+    searches = data.get("web_search_options") is not None or any(each.startswith("web_search") for each in types)
+    if searches and not any(_rates(price.get("search_context_cost_per_query"))):
+        return "a web search"
+    return None
+
+
+def timeouts(router: Any, model: str) -> Iterator[float]:
+    """Of the deployments that have one of their own, in seconds."""
+    for deployment in router.get_model_list(model_name=model) or []:
+        for name in ("timeout", "stream_timeout"):
+            if isinstance(seconds := deployment["litellm_params"].get(name), (int, float)):
+                yield seconds
+
+
+def usage_usd(price: Price, report: object) -> Decimal | None:
+    """What it cost by the counts that LiteLLM reports and this price; None if there are none that have one."""
+
+    def count(place: object, name: str) -> Decimal:
+        value = place.get(name) if isinstance(place, Mapping) else None
+        return Decimal(repr(value)) if isinstance(value, (int, float)) and value > 0 else Decimal(0)
+
+    metadata = report.get("metadata") if isinstance(report, Mapping) else None
+    usage = metadata.get("usage_object") if isinstance(metadata, Mapping) else None
+    counts = {
+        "input_cost_per_token": count(report, "prompt_tokens"),
+        "output_cost_per_token": count(report, "completion_tokens"),
+        "output_cost_per_second": count(usage, "seconds"),
+    }
+    need = Need(int(counts["input_cost_per_token"]), {}, None, 1, None)
+    return sum((quantity * _rate(price, name, need) for name, quantity in counts.items()), Decimal(0)) or None
+
+
 def _sized(model: str) -> list[float]:
     names = (f"/{model}", f"/{model.rpartition('/')[2]}")
     return [
@@ -89,13 +154,13 @@ def _sized(model: str) -> list[float]:
 
 def hold_usd(price: Price, need: Need, max_tokens: int) -> Decimal:
     """The most that this request costs at this price."""
-    model_limit = _whole(price.get("max_output_tokens"))
+    model_limit = whole(price.get("max_output_tokens"))
     output = max_tokens if need.output_limit is None else need.output_limit
     if model_limit:
         output = min(output, model_limit)
     units = dict(need.units)
     if "output_cost_per_token" not in units:
-        units["output_cost_per_token"] = output * need.answers
+        units["output_cost_per_token"] = (output + need.predicted_tokens) * need.answers
     rates: list[Price] = [tier for tier in price.get("tiered_pricing") or [] if isinstance(tier, Mapping)]
     return max(_cost({**price, **tier}, units, need) for tier in rates or [{}])
 
@@ -108,10 +173,11 @@ def _cost(price: Price, units: Mapping[str, int], need: Need) -> Decimal:
     return total
 
 
-# Prices of the same tokens, of which the dearest is held.
+# Prices of the same tokens and seconds, of which the dearest is held.
 _ALSO: Final = {
     "input_cost_per_token": ("cache_creation_input_token_cost",),
     "output_cost_per_token": ("output_cost_per_reasoning_token",),
+    "output_cost_per_second": ("input_cost_per_second",),
 }
 
 
@@ -136,7 +202,8 @@ def _rate(price: Price, name: str, need: Need) -> Decimal:
 def need_of(call_type: str, data: Mapping[str, Any], model: str) -> Need:
     """Counts tokens, which takes a while: run it in a thread."""
     prompt = _prompt_tokens(data, model)
-    answers = max(1, *(_whole(data.get(name)) or 1 for name in ("n", "best_of")))
+    limit = max(_wholes(data, routes.LIMITS), default=None)
+    answers = max([1, *_wholes(data, routes.ANSWERS)])
     if call_type == "atext_completion" and isinstance(data.get("prompt"), list):
         prompts = data["prompt"]
         if prompts and not isinstance(prompts[0], int):
@@ -151,7 +218,7 @@ def need_of(call_type: str, data: Mapping[str, Any], model: str) -> Need:
         )
     elif call_type == "aembedding":
         units["input_cost_per_query"] = 1
-        units["input_cost_per_character"] = sum(map(len, _texts(data.get("input"))))
+        units["input_cost_per_character"] = _characters(data.get("input"))
     elif call_type in ("image_generation", "aimage_edit"):
         pixels = _pixels(data.get("size"))
         units |= {
@@ -166,7 +233,7 @@ def need_of(call_type: str, data: Mapping[str, Any], model: str) -> Need:
             images = data.get("image")
             units["input_cost_per_image_token"] = _TOKENS_OF_AN_IMAGE * (len(images) if isinstance(images, list) else 1)
     elif call_type == "aspeech":
-        characters = sum(map(len, _texts(data.get("input"))))
+        characters = _characters(data.get("input"))
         seconds = 1 + characters // _CHARACTERS_OF_A_SECOND
         units |= {
             "input_cost_per_character": characters,
@@ -177,59 +244,57 @@ def need_of(call_type: str, data: Mapping[str, Any], model: str) -> Need:
     elif call_type == "transcription":
         seconds = 1 + _size(data.get("file")) // _BYTES_OF_A_SECOND
         units |= {
-            "input_cost_per_second": seconds,
             "output_cost_per_second": seconds,
             "input_cost_per_audio_token": seconds * _AUDIO_TOKENS_OF_A_SECOND,
             "input_cost_per_token": seconds * _AUDIO_TOKENS_OF_A_SECOND,
         }
     else:
-        units |= {
-            "input_cost_per_second": _SECONDS_OF_A_REQUEST,
-            "output_cost_per_second": _SECONDS_OF_A_REQUEST,
-        }
-        if isinstance(data.get("modalities"), list) and "audio" in data["modalities"]:
-            units["output_cost_per_audio_token"] = (_limit(data) or _TOKENS_OF_A_MEDIUM) * answers
+        units["output_cost_per_second"] = _SECONDS_OF_A_REQUEST
+        media = _media_of_the_answer(data)
+        if "audio" in media:
+            units["output_cost_per_audio_token"] = (limit or _TOKENS_OF_A_MEDIUM) * answers
+        if "image" in media:
+            units |= {"output_cost_per_image": answers, "output_cost_per_image_token": _TOKENS_OF_AN_IMAGE * answers}
     tier = data.get("service_tier")
-    return Need(prompt, units, _limit(data), answers, tier if isinstance(tier, str) else None)
+    predicted = _tokens_of(_parts(data.get("prediction")), model)
+    return Need(prompt, units, limit, answers, tier if isinstance(tier, str) else None, predicted)
 
 
-def _limit(data: Mapping[str, Any]) -> int | None:
-    for place in (data, data.get("generationConfig"), data.get("config")):
-        if isinstance(place, Mapping):
-            for name in _LIMITS:
-                if (limit := _whole(place.get(name))) is not None:
-                    return limit
-    return None
+def _media_of_the_answer(data: Mapping[str, Any]) -> set[str]:
+    config = data.get("generationConfig")
+    media = data.get("modalities") or (config.get("responseModalities") if isinstance(config, Mapping) else None)
+    return {str(each).lower() for each in media} if isinstance(media, list) else set()
+
+
+def _wholes(data: Mapping[str, Any], names: Iterable[str]) -> list[int]:
+    """All values of these names, wherever a provider may look for them."""
+    places = [data, *(data[name] for name in _PLACES if isinstance(data.get(name), Mapping))]
+    spellings = [*names, *(re.sub("[A-Z]", lambda letter: f"_{letter[0].lower()}", name) for name in names)]
+    return [number for place in places for name in spellings if (number := whole(place.get(name))) is not None]
 
 
 def _prompt_tokens(data: Mapping[str, Any], model: str) -> int:
+    total = 0
     messages = data.get("messages")
-    if isinstance(messages, list) and "system" not in data:
+    counted = isinstance(messages, list) and "system" not in data and all(isinstance(part, str) for part in _parts(messages))
+    if counted:
         try:
-            # Without this argument LiteLLM downloads images to count them.
-            return int(
-                litellm.token_counter(
-                    model=model,
-                    messages=messages,
-                    tools=data.get("tools"),
-                    tool_choice=data.get("tool_choice"),
-                    use_default_image_token_count=True,
-                )
-            )
+            # LiteLLM knows how a model writes messages. Without the last argument it downloads pictures.
+            total = int(litellm.token_counter(model=model, messages=messages, use_default_image_token_count=True))
         except Exception as error:
             log.debug("LiteLLM cannot count these messages: %s", error)
-    total = 0
-    texts: list[str] = []
-    for name in _TEXTS:
-        value = data.get(name)
-        if isinstance(value, list) and value and all(isinstance(each, int) for each in value):
-            total += len(value)
-            continue
-        for text in _texts(value):
-            if text:
-                texts.append(text)
-            else:
-                total += _TOKENS_OF_A_MEDIUM
+            counted = False
+    parts = [part for name in _CONTENTS if not (counted and name == "messages") for part in _parts(data.get(name))]
+    parts += [part for name in _TEXTS for part in _parts(data.get(name), media=False)]
+    return total + _tokens_of(parts, model)
+
+
+def _tokens_of(parts: Iterable[str | int], model: str) -> int:
+    parts = list(parts)
+    total = sum(part for part in parts if isinstance(part, int))
+    texts = [part for part in parts if isinstance(part, str)]
+    if not texts:
+        return total
     text = "\n".join(texts)
     try:
         return total + int(litellm.token_counter(model=model, text=text)) + 8 * len(texts)
@@ -237,22 +302,31 @@ def _prompt_tokens(data: Mapping[str, Any], model: str) -> int:
         return total + math.ceil(len(text.encode()) / 2)
 
 
-def _texts(value: object, depth: int = 0) -> Iterator[str]:
-    """All texts in it, and an empty one for each image, sound or file."""
+def _parts(value: object, media: bool = True, depth: int = 0) -> Iterator[str | int]:
+    """All texts in it; and as numbers the tokens of pictures, sounds and files, and of texts that are tokens already."""
     if isinstance(value, str):
-        yield value or " "
-    elif isinstance(value, Mapping) and depth < 20:
+        yield value
+    elif depth == _DEPTH and isinstance(value, (Mapping, list)):
+        yield repr(value)
+    elif isinstance(value, Mapping):
         for name, each in value.items():
-            if name in _MEDIA:
-                yield ""
+            if media and name in _MEDIA and not (isinstance(each, Mapping) and each.get("type") in ("text", "content")):
+                yield _TOKENS_OF_A_MEDIUM
             else:
                 yield str(name)
-                yield from _texts(each, depth + 1)
-    elif isinstance(value, Sequence) and not isinstance(value, (bytes, bytearray)) and depth < 20:
-        for each in value:
-            yield from _texts(each, depth + 1)
+                yield from _parts(each, media and name not in _ARGUMENTS, depth + 1)
+    elif isinstance(value, list):
+        if value and all(isinstance(each, int) for each in value):
+            yield len(value)
+        else:
+            for each in value:
+                yield from _parts(each, media, depth + 1)
     elif isinstance(value, (int, float)):
         yield "0"
+
+
+def _characters(value: object) -> int:
+    return sum(len(part) for part in _parts(value) if isinstance(part, str))
 
 
 def _pixels(size: object) -> int:
@@ -265,8 +339,10 @@ def _size(file: object) -> int:
     return len(buffer()) if callable(buffer) else 25 * 1024 * 1024
 
 
-def _whole(value: object) -> int | None:
+def whole(value: object) -> int | None:
     """Also of forms, which have only texts."""
     if isinstance(value, str) and value.isascii() and value.isdigit() and len(value) < 10:
         return int(value)
+    if isinstance(value, float) and value.is_integer():
+        value = int(value)
     return value if isinstance(value, int) and not isinstance(value, bool) and value >= 0 else None

@@ -15,6 +15,7 @@ from litellm.litellm_core_utils.litellm_logging import Logging
 from litellm.litellm_core_utils.logging_worker import GLOBAL_LOGGING_WORKER
 from litellm.proxy import proxy_server
 from litellm.proxy._types import ProxyException, UserAPIKeyAuth
+from litellm.types.utils import all_litellm_params
 
 log: Final = logging.getLogger("keymeter_litellm")
 
@@ -22,11 +23,12 @@ log: Final = logging.getLogger("keymeter_litellm")
 _CALLED: Final[dict[str, tuple[str, ...]]] = {
     "async_pre_call_hook": ("user_api_key_dict", "cache", "data", "call_type"),
     "async_log_success_event": ("kwargs", "response_obj", "start_time", "end_time"),
+    "async_log_failure_event": ("kwargs", "response_obj", "start_time", "end_time"),
     "async_post_call_failure_hook": ("request_data", "original_exception", "user_api_key_dict", "traceback_str"),
 }
 # The parameters of what the plug-in calls: at least these.
 _CALLS: Final[tuple[tuple[object, str, tuple[str, ...]], ...]] = (
-    (litellm, "token_counter", ("model", "text", "messages", "tools", "tool_choice", "use_default_image_token_count")),
+    (litellm, "token_counter", ("model", "text", "messages", "use_default_image_token_count")),
     (litellm.Router, "get_model_list", ("model_name",)),
     (litellm.Router, "get_deployment", ("model_id",)),
     (litellm.Router, "get_deployment_model_info", ("model_id", "model_name")),
@@ -37,11 +39,14 @@ _CALLS: Final[tuple[tuple[object, str, tuple[str, ...]], ...]] = (
     (type(GLOBAL_LOGGING_WORKER), "flush", ()),
 )
 _FIELDS: Final = (
-    (proxy_server, ("app", "llm_router", "master_key", "user_custom_auth")),
+    (proxy_server, ("app", "general_settings", "llm_router", "master_key", "user_custom_auth")),
+    (proxy_server.app.router, ("middleware_stack",)),
     (UserAPIKeyAuth, ("model_fields",)),
     (Logging, ("async_success_log_enqueued", "should_run_callback")),
-    (litellm, ("callbacks", "model_cost")),
+    (litellm, ("callbacks", "model_cost", "request_timeout")),
 )
+STRIP_USAGE: Final = "_litellm_strip_stream_usage"
+"""An argument by which LiteLLM keeps the counts at the end of a stream from a client that has not asked for them."""
 _KEY_FIELDS: Final = ("api_key", "user_id", "key_alias", "user_role")
 
 
@@ -65,6 +70,8 @@ def missing_of(logger: Any, key: Any) -> list[str]:
             missing.append(f"{name} has the parameters {found}, without some of {parameters}")
     for owner, names in _FIELDS:
         missing += [f"{owner!r} has no {name}" for name in names if not hasattr(owner, name)]
+    if STRIP_USAGE not in all_litellm_params:
+        missing.append(f"{STRIP_USAGE} is no argument")
     missing += [f"UserAPIKeyAuth has no field {name}" for name in _KEY_FIELDS if name not in getattr(key, "model_fields", {})]
     return missing
 
@@ -73,6 +80,12 @@ def _parameters(function: object) -> tuple[str, ...] | None:
     if not callable(function):
         return None
     return tuple(name for name in inspect.signature(function).parameters if name != "self")
+
+
+def before_routes(gate: Callable[[Any], Any]) -> None:
+    """After LiteLLM's middleware, which unpacks bodies and finds the path. `gate` gets the application behind it."""
+    router = proxy_server.app.router
+    router.middleware_stack = gate(router.middleware_stack)
 
 
 def before_shutdown(close: Callable[[], Awaitable[None]]) -> None:
@@ -89,9 +102,10 @@ def before_shutdown(close: Callable[[], Awaitable[None]]) -> None:
     proxy_server.proxy_shutdown_event = shut_down
 
 
-async def flush_events() -> None:
-    """Waits up to 5 seconds until LiteLLM has reported what its requests cost."""
+async def flush_events(seconds: float) -> bool:
+    """Waits until LiteLLM has reported what its requests cost. False if it has not in this time."""
     try:
-        await asyncio.wait_for(GLOBAL_LOGGING_WORKER.flush(), 5)
+        await asyncio.wait_for(GLOBAL_LOGGING_WORKER.flush(), seconds)
     except asyncio.TimeoutError:
-        log.error("LiteLLM has not reported all costs before its end")
+        return False
+    return True

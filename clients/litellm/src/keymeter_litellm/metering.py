@@ -3,20 +3,20 @@
 from __future__ import annotations
 
 import asyncio
-import gc
 import hashlib
 import hmac
 import ipaddress
 import logging
 import os
-import time
 import weakref
 from collections.abc import Coroutine, Mapping
 from decimal import Decimal
 from typing import Any, Final
 
+import httpx
+import litellm
 from fastapi import Request as HttpRequest
-from keymeter_client import AsyncKeymeter, AsyncSpend, KeymeterError, Refused, Unavailable, new_request_id
+from keymeter_client import AsyncKeymeter, AsyncSpend, KeymeterError, Refused, Unavailable, Verification, new_request_id
 from litellm.integrations.custom_logger import CustomLogger
 from litellm.proxy import proxy_server
 from litellm.proxy._types import LitellmUserRoles, UserAPIKeyAuth
@@ -24,7 +24,7 @@ from litellm.proxy.auth.auth_utils import get_request_route
 from litellm.proxy.auth.route_checks import RouteChecks
 from pydantic import PrivateAttr
 
-from . import holds, layout, refusals, routes, settings
+from . import gate, holds, layout, refusals, routes, settings
 from .proof import Proof, prove
 from .refusals import Refusal
 
@@ -36,29 +36,28 @@ MAX_KEY_LENGTH: Final = 1_024
 MOST_USD: Final = Decimal(1_000_000)
 START_SECONDS: Final = 10
 LONGEST_PAUSE_SECONDS: Final = 30.0
-
-# What a client may not choose: it would pass by the key's models, cost several times, or hide the cost.
-_REMOVED: Final = (
-    *("fallbacks", "context_window_fallbacks", "content_policy_fallbacks", "num_retries", "model_group_retry_policy"),
-    *("router_settings_override", "silent_model"),
-)
+FLUSH_SECONDS: Final = 5
+REPORT_SECONDS: Final = 10
 
 
 class MeteredRequest:
     """What is known of a request with a key of Keymeter. It has the key, so nothing shows or copies it."""
 
-    def __init__(self, key: str, ip: str) -> None:
+    def __init__(self, key: str, ip: str, api: routes.Api | None = None) -> None:
         self.key = key
         self.ip = ip
+        self.api = api
         self.spend: AsyncSpend | None = None
         self.ended = False
-        self.since = time.monotonic()
+        self.given_up = False
+        """Its hold was charged, so nothing more is."""
+        self.timed_out = False
+        """An attempt that was sent had no answer in time. The provider may work on, and bill it."""
         self.flat_usd: Decimal | None = None
         """What it costs if the model has no price."""
         self.model = ""
         self.reported: set[tuple[str, str]] = set()
         self.log_object: weakref.ref[Any] | None = None
-        self.abandoned: weakref.finalize[..., Any] | None = None
 
     def __repr__(self) -> str:
         return "MeteredRequest()"
@@ -89,8 +88,8 @@ class _PROXY_Keymeter(CustomLogger):  # noqa: N801
         self.proof: Proof | None = None
         self._proven = asyncio.Event()
         self._tasks: set[asyncio.Task[Any]] = set()
-        self._open: weakref.WeakSet[MeteredRequest] = weakref.WeakSet()
         self._loop: asyncio.AbstractEventLoop | None = None
+        layout.before_routes(lambda app: gate.Gate(app, self))
         layout.before_shutdown(self.close)
         try:
             asyncio.get_running_loop()
@@ -118,19 +117,11 @@ class _PROXY_Keymeter(CustomLogger):  # noqa: N801
             self.proof = None
         self._proven.set()
         log.info("requests are metered by Keymeter")
-        await self._collect()
-
-    async def _collect(self) -> None:
-        """What LiteLLM has forgotten may wait for Python's collector, which does nothing while the proxy is idle."""
-        age = self.settings.ttl_seconds / 2
-        while True:
-            await asyncio.sleep(age)
-            if any(not request.ended and time.monotonic() - request.since > age for request in list(self._open)):
-                gc.collect()
 
     async def close(self) -> None:
         """Sends what is not settled yet; for up to 5 seconds if Keymeter does not answer."""
-        await layout.flush_events()
+        if not await layout.flush_events(FLUSH_SECONDS):
+            log.error("LiteLLM has not reported all costs before its end")
         if self._tasks:
             await asyncio.wait(self._tasks, timeout=1)
         await self.keymeter.close()
@@ -161,21 +152,33 @@ class _PROXY_Keymeter(CustomLogger):  # noqa: N801
             raise refusals.invalid_key()
         if kind is routes.Kind.NOT_METERED:
             raise refusals.not_metered(f"{path} is not metered here, so API keys cannot be used for it")
-        metered = MeteredRequest(api_key, _address(request))
+        passage = gate.passage_of(request.scope)
+        if passage is None and request.method != "GET":
+            log.critical("a request to %s has not passed the gate, so it is refused", path)
+            raise refusals.misconfigured()
+        metered = MeteredRequest(api_key, _address(request), passage.api if passage is not None else None)
         key = MeteredKey(api_key=hashlib.sha256(api_key.encode()).hexdigest())
         key._request = metered
-        if kind is routes.Kind.FREE:
-            await self._verify(metered, key)
+        if not is_proof:
+            # Before anything is counted, which takes a while.
+            verified = await self._verify(metered)
+            if kind is routes.Kind.FREE:
+                _identify(key, verified.user_id, verified.name)
+        if passage is not None:
+            if passage.refusal is not None:
+                raise passage.refusal
+            passage.metered = metered
         return key
 
-    async def _verify(self, request: MeteredRequest, key: MeteredKey) -> None:
+    async def _verify(self, request: MeteredRequest) -> Verification:
         try:
             verified = await self.keymeter.verify(request.key, ip=request.ip)
         except KeymeterError as error:
             raise refusals.refusal_of(error) from None
-        if not verified.valid:
+        # What costs something needs a reservation, which says what is missing.
+        if not verified.valid and not refusals.is_amount(verified.reason or ""):
             raise refusals.refusal_of_reason(verified.reason or "", verified.retry_after)
-        _identify(key, verified.user_id, verified.name)
+        return verified
 
     # --- Before the request -------------------------------------------------------------------------------------------
 
@@ -185,23 +188,19 @@ class _PROXY_Keymeter(CustomLogger):  # noqa: N801
         request = request_of(user_api_key_dict)
         if request is None:
             raise refusals.not_metered("requests need a key of Keymeter")
-        if call_type not in routes.CALL_TYPES:
+        if request.api is None or call_type not in request.api.call_types:
             raise refusals.not_metered(f"{call_type} is not metered here")
-        if data.get("background"):
-            raise refusals.not_metered("answers in the background are not metered here; leave out `background`")
-        if "user_config" in data:
-            raise refusals.not_metered("a configuration of your own is not metered here; leave out `user_config`")
         model = data.get("model")
         if not isinstance(model, str) or not model:
             raise Refusal(400, "invalid_request_error", "missing_model", "name the model in `model`", refusals.NO_RETRY)
         if "," in model:
             raise refusals.not_metered("one model for each request")
-        for name in _REMOVED:
-            data.pop(name, None)
+        if data.get("stream") and call_type in ("acompletion", "atext_completion"):
+            _count_stream(data)
         if request.spend is not None:
             # LiteLLM tries another model because its own rate limit refused this one.
             self._end(request, failed=True)
-        request.spend, request.ended = None, False
+        request.spend, request.ended, request.timed_out = None, False, False
         request.model = model
         usd = await self._hold(request, call_type, data, model)
         await self._reserve(request, usd, model)
@@ -223,14 +222,19 @@ class _PROXY_Keymeter(CustomLogger):  # noqa: N801
         prices = holds.prices(router, model) if router is not None else []
         priced = [price for price in prices if holds.is_price(price)]
         request.flat_usd = self.settings.unpriced_usd
-        costs = [holds.LEAST_USD]
+        costs = [Decimal(0)]
         if not prices or len(priced) < len(prices):
             if request.flat_usd is None:
                 raise refusals.model_not_priced(model)
             costs.append(request.flat_usd)
-        if priced:
+        dear = [price for price in priced if not holds.is_free(price)]
+        for price in dear:
+            if (what := holds.unpriced(price, data)) is not None:
+                raise refusals.not_metered(f"{what} of the model {model} has no price here")
+        if dear:
             need = await asyncio.to_thread(holds.need_of, call_type, data, model)
-            costs += [holds.hold_usd(price, need, self.settings.max_tokens) * self.settings.markup for price in priced]
+            costs.append(holds.LEAST_USD)
+            costs += [holds.hold_usd(price, need, self.settings.max_tokens) * self.settings.markup for price in dear]
         return min(max(costs), MOST_USD)
 
     async def _reserve(self, request: MeteredRequest, usd: Decimal, model: str) -> None:
@@ -251,21 +255,38 @@ class _PROXY_Keymeter(CustomLogger):  # noqa: N801
         except KeymeterError as error:
             raise refusals.refusal_of(error) from None
         request.spend = spend
-        # LiteLLM forgets some requests without a word, such as one whose client leaves before the first chunk.
-        request.abandoned = weakref.finalize(request, self._abandoned, spend)
-        request.abandoned.atexit = False
-        self._open.add(request)
 
-    def _abandoned(self, spend: AsyncSpend) -> None:
-        """Nobody will say any more what it cost."""
-        on_expiry = self.settings.on_expiry
+    # --- While it is carried out, see gate.Gate -----------------------------------------------------------------------
 
-        def end() -> None:
-            log.warning("LiteLLM reports no end of a request, so its hold ends as at its expiry (%s): %r", on_expiry, spend)
-            self._run(spend.end(None if on_expiry == "charge" else _Failed()))
+    def seconds_of(self, request: MeteredRequest | None) -> float:
+        """How long it may take whose client has left."""
+        router = proxy_server.llm_router
+        seconds = getattr(router, "timeout", None) or litellm.request_timeout
+        if router is not None and request is not None and request.model:
+            seconds = max([seconds, *holds.timeouts(router, request.model)])
+        return float(seconds)
 
-        if self._loop is not None and not self._loop.is_closed():
-            self._loop.call_soon_threadsafe(end)
+    def give_up(self, request: MeteredRequest) -> None:
+        """The provider may work on, and nobody will hear what it bills."""
+        if request.spend is not None and not request.ended:
+            log.warning("a request to %s has had its time, and its client left: its hold is charged", request.model)
+            request.given_up = True
+            self._end(request, failed=False)
+
+    def expect_report(self, request: MeteredRequest) -> None:
+        """LiteLLM has carried it out, and reports what it cost in a moment. It forgets some requests without a word."""
+        if request.spend is not None and not request.ended:
+            self._run(self._await_report(request))
+
+    async def _await_report(self, request: MeteredRequest) -> None:
+        await asyncio.sleep(REPORT_SECONDS)
+        if not request.ended:
+            await layout.flush_events(self.settings.ttl_seconds / 2)
+        if not request.ended:
+            on_expiry = self.settings.on_expiry
+            log.warning("LiteLLM reports no end of a request to %s, so its hold ends (%s)", request.model, on_expiry)
+            request.given_up = True
+            self._end(request, failed=on_expiry == "release")
 
     # --- After the request --------------------------------------------------------------------------------------------
 
@@ -280,6 +301,8 @@ class _PROXY_Keymeter(CustomLogger):  # noqa: N801
         if event in request.reported:
             return
         request.reported.add(event)
+        if request.given_up:
+            return
         if request.spend is None or request.ended:
             if cost:
                 log.error("a request cost %s USD without a reservation: it is charged now", cost)
@@ -290,6 +313,12 @@ class _PROXY_Keymeter(CustomLogger):  # noqa: N801
         else:
             self._tell(request.spend, cost, kwargs.get("standard_logging_object"))
         self._end(request, failed=False)
+
+    async def async_log_failure_event(self, kwargs: Any, response_obj: Any, start_time: Any, end_time: Any) -> None:
+        """Of one attempt. Another one may follow."""
+        request = request_in(kwargs)
+        if request is not None and _timed_out(kwargs.get("exception")):
+            request.timed_out = True
 
     async def async_post_call_failure_hook(
         self,
@@ -305,22 +334,33 @@ class _PROXY_Keymeter(CustomLogger):  # noqa: N801
         if log_object is not None and log_object.async_success_log_enqueued:
             # The answer was there and something refused it afterwards. The report of its cost is under way.
             return
+        if request.timed_out or _timed_out(original_exception):
+            log.warning("a request to %s had no answer in time: its hold is charged", request.model)
+            request.given_up = True
+            self._end(request, failed=False)
+            return
         cost = _usd(request_data.get("response_cost"))
         if cost:
             self._tell(request.spend, cost * self.settings.markup, request_data.get("standard_logging_object"))
         self._end(request, failed=True)
 
     def _cost(self, kwargs: Mapping[str, Any], request: MeteredRequest | None) -> Decimal | None:
-        """In dollars, as it is charged; None if LiteLLM does not know it."""
+        """In dollars, as it is charged; None if nobody knows it."""
         if kwargs.get("cache_hit") is True:
             return Decimal(0)
         cost = _usd(kwargs.get("response_cost"))
         if cost or request is None:
             return None if cost is None else cost * self.settings.markup
-        if not _is_priced(kwargs):
+        price = _price(kwargs)
+        if price is None or not holds.is_price(price):
             # A model without a price costs LiteLLM nothing.
             return request.flat_usd
-        return cost
+        if holds.is_free(price):
+            return Decimal(0)
+        # LiteLLM cannot read each answer. What it cannot read is not free.
+        usage = holds.usage_usd(price, kwargs.get("standard_logging_object"))
+        log.warning("LiteLLM says that a request to %s cost %s; by its usage it is %s USD", request.model, cost, usage)
+        return None if usage is None else usage * self.settings.markup
 
     def _tell(self, spend: AsyncSpend, cost: Decimal, report: object) -> None:
         tokens = report if isinstance(report, Mapping) else {}
@@ -337,8 +377,6 @@ class _PROXY_Keymeter(CustomLogger):  # noqa: N801
         if spend is None or request.ended:
             return
         request.ended = True
-        if request.abandoned is not None:
-            request.abandoned.detach()
         self._run(spend.end(_Failed() if failed else None))
 
     async def _charge(self, request: MeteredRequest, cost: Decimal) -> None:
@@ -381,15 +419,39 @@ def _identify(key: UserAPIKeyAuth, user_id: int | None, name: str | None) -> Non
     key.key_alias = name
 
 
-def _is_priced(kwargs: Mapping[str, Any]) -> bool:
+def _price(kwargs: Mapping[str, Any]) -> holds.Price | None:
+    """Of the deployment that answered; None if it is none of the configuration."""
     parameters = kwargs.get("litellm_params")
     info = parameters.get("model_info") if isinstance(parameters, Mapping) else None
     deployment = info.get("id") if isinstance(info, Mapping) else None
     router = proxy_server.llm_router
     if router is None or not isinstance(deployment, str):
-        return False
+        return None
     found = router.get_deployment(model_id=deployment)
-    return found is not None and holds.is_price(holds.price_of(router, deployment, found.litellm_params.model))
+    return None if found is None else holds.price_of(router, deployment, found.litellm_params.model)
+
+
+def _count_stream(data: dict[str, Any]) -> None:
+    """Asks the provider for the counts at the end of the stream: LiteLLM's own do not have what the client does not see."""
+    options = data.get("stream_options")
+    if not isinstance(options, dict) or options.get("include_usage") is not True:
+        data["stream_options"] = {**(options if isinstance(options, dict) else {}), "include_usage": True}
+        data[layout.STRIP_USAGE] = True
+
+
+def _timed_out(error: object) -> bool:
+    """After it was sent. A provider's gateway may say so too."""
+    causes: list[BaseException] = []
+    while isinstance(error, BaseException) and len(causes) < 10:
+        causes.append(error)
+        error = error.__cause__ or error.__context__
+    if any(isinstance(cause, (httpx.ConnectError, httpx.ConnectTimeout, httpx.PoolTimeout)) for cause in causes):
+        return False
+    return any(
+        isinstance(cause, (litellm.Timeout, httpx.TimeoutException, asyncio.TimeoutError))
+        or getattr(cause, "status_code", None) in (504, 524)
+        for cause in causes
+    )
 
 
 def _address(request: HttpRequest) -> str:

@@ -163,19 +163,19 @@ async def _ask_litellm(plugin: _PROXY_Keymeter, proof: Proof) -> None:
             async def ask(model: str, **options: object) -> httpx.Response:
                 # Never the same, because LiteLLM may have a cache.
                 messages = [{"role": "user", "content": f"keymeter-proof {os.urandom(8).hex()}"}]
-                body = {"model": model, "messages": messages, "user": "keymeter-proof", "no-log": True, **options}
+                body = {"model": model, "messages": messages, "user": "keymeter-proof", **options}
                 return await client.post("/v1/chat/completions", json=body)
 
             await _costs(proof, await ask(proof.model))
             await _costs(proof, await ask(proof.model, stream=True))
+            # LiteLLM would answer both with an error.
+            await _costs(proof, await ask(proof.model, mock_timeout=True, timeout=0.001))
             answer = await ask(proof.model + "-fails")
             spend = await _ended(proof, answer)
             if spend.usd or not spend.failed:
                 raise NotProven("a request that fails is not released")
             # A route on which LiteLLM puts exceptions into others.
-            refused = await client.post(
-                "/v1/images/generations", json={"model": "keymeter-proof", "prompt": "keymeter-proof", "background": True}
-            )
+            refused = await client.post("/v1/images/generations", json={"model": proof.model, "keymeter_proof": 1})
             if refused.status_code != 403 or refused.json().get("error", {}).get("code") != "not_metered":
                 raise NotProven(f"what is not metered is answered with {_short(refused)}")
     finally:

@@ -6,7 +6,7 @@ import logging
 from typing import Any, Final
 
 from fastapi import Request
-from keymeter_client import InvalidGateway, KeymeterError, LimitExceeded, RateLimited, Refused, Unavailable
+from keymeter_client import InvalidGateway, KeymeterError, LimitExceeded, QuotaExhausted, RateLimited, Refused, Unavailable
 from keymeter_client.errors import CODES
 from litellm.proxy._types import ProxyException
 
@@ -28,6 +28,10 @@ class Refusal(ProxyException):
 
     def to_dict(self) -> dict[str, Any]:
         return {"message": self.message, "type": self.type, "param": None, "code": self.error_code}
+
+
+def invalid(message: str) -> Refusal:
+    return Refusal(400, "invalid_request_error", "invalid_request", message, NO_RETRY)
 
 
 def not_metered(message: str) -> Refusal:
@@ -88,6 +92,11 @@ def refusal_of_reason(code: str, retry_after: int | None) -> Refusal:
     if issubclass(kind, Refused):
         return refusal_of(kind(status, code, message, retry_after))
     return unavailable()
+
+
+def is_amount(code: str) -> bool:
+    """A reason that refuses only what costs something."""
+    return issubclass(CODES.get(code, (403, Refused))[1], (QuotaExhausted, LimitExceeded))
 
 
 def keep_in_answers(request: Request) -> None:

@@ -24,6 +24,8 @@ class Settings:
     """What a request to a model without a price costs; None refuses it."""
     max_requests: int
     """How many requests may be under way or wait for their settlement; beyond it, new ones get 503."""
+    allow: frozenset[str] = frozenset()
+    """Names of members, tools and headers that clients may send beside those of routes.APIS."""
 
 
 def read(environment: Mapping[str, str]) -> Settings:
@@ -56,4 +58,5 @@ def read(environment: Mapping[str, str]) -> Settings:
         max_tokens=whole("MAX_TOKENS", "4096", 1, 10_000_000),
         unpriced_usd=number("UNPRICED_USD", "0") if text("UNPRICED_USD", "") else None,
         max_requests=whole("MAX_REQUESTS", "10000", 1, 1_000_000),
+        allow=frozenset(text("ALLOW", "").replace(",", " ").split()),
     )

@@ -52,6 +52,14 @@ def test_an_answer_of_the_cache_costs_nothing(special: LiteLLM, key: Key, upstre
     assert len(key.charges()) == 2
 
 
+def test_a_part_of_the_cache_does_not_make_the_rest_free(special: LiteLLM, key: Key) -> None:
+    known = json.dumps({"prompt_tokens": 1000, "name": key.name})
+    client(key, special).embeddings.create(model="embedding", input=[known])
+    client(key, special).embeddings.create(model="embedding", input=[known, f"new {key.name}"])
+    eventually(lambda: len(key.charges()) == 2 and not key.held())
+    assert key.now()["used_quota"] > quota(cost(1000, 0) * MARKUP)
+
+
 def test_an_answer_after_a_retry_is_charged_once(special: LiteLLM, key: Key, upstream: Upstream) -> None:
     client(key, special).chat.completions.create(model="chat", messages=plan(id=key.name, fail_first=1))
     assert upstream.calls()[f"id {key.name}"] == 2

@@ -175,7 +175,7 @@ async def _ask_litellm(plugin: _PROXY_Keymeter, proof: Proof) -> None:
             if spend.usd or not spend.failed:
                 raise NotProven("a request that fails is not released")
             # A route on which LiteLLM puts exceptions into others.
-            refused = await client.post("/v1/images/generations", json={"model": proof.model, "keymeter_proof": 1})
+            refused = await client.post("/v1/images/generations", json={"model": proof.model, "keymeter-proof": 1})
             if refused.status_code != 403 or refused.json().get("error", {}).get("code") != "not_metered":
                 raise NotProven(f"what is not metered is answered with {_short(refused)}")
     finally:

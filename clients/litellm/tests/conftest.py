@@ -41,6 +41,10 @@ model_list:
     litellm_params: {{model: openai/falls-back, api_base: {url}/v1, api_key: none, input_cost_per_token: 0.0000012, output_cost_per_token: 0.0000047}}
   - model_name: falls-to-unpriced
     litellm_params: {{model: openai/falls-back, api_base: {url}/v1, api_key: none, input_cost_per_token: 0.0000012, output_cost_per_token: 0.0000047}}
+  - model_name: free-falls-back
+    litellm_params: {{model: openai/falls-back, api_base: {url}/v1, api_key: none, input_cost_per_token: 0, output_cost_per_token: 0}}
+  - model_name: falls-to-pair
+    litellm_params: {{model: openai/falls-back, api_base: {url}/v1, api_key: none, input_cost_per_token: 0.0000012, output_cost_per_token: 0.0000047}}
   - model_name: pair
     litellm_params: {{model: openai/cheap, api_base: {url}/v1, api_key: none, input_cost_per_token: 0.0000012, output_cost_per_token: 0.0000047}}
   - model_name: pair
@@ -68,7 +72,8 @@ model_list:
 litellm_settings:
   callbacks: {callbacks}
   num_retries: {retries}
-  fallbacks: [{{falls-back: [chat]}}, {{falls-to-unpriced: [unpriced]}}]
+  fallbacks: [{{falls-back: [chat]}}, {{falls-to-unpriced: [unpriced]}}, {{free-falls-back: [chat]}}]
+  context_window_fallbacks: [{{falls-to-pair: [pair]}}]
   {more}
 general_settings: {{custom_auth: keymeter_litellm.auth}}
 router_settings: {{disable_cooldowns: true}}

@@ -8,6 +8,7 @@ import importlib
 import json
 import pickle
 from decimal import Decimal
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -130,6 +131,18 @@ def test_a_price_of_nothing_is_a_price() -> None:
     assert holds.is_price({"tiered_pricing": [{}]})
     assert not holds.is_price({"input_cost_per_token": None, "max_tokens": 5})
     assert not holds.is_price({})
+
+
+def test_all_models_that_may_answer() -> None:
+    router = SimpleNamespace(
+        fallbacks=[{"a": ["b", {"model": "c"}]}, {"openai/d": ["e"]}],
+        context_window_fallbacks=[{"b": ["a", "d"]}],
+        content_policy_fallbacks=None,
+    )
+    assert holds.fallbacks_of(router, "a") == {"b", "c", "d", "e"}
+    assert holds.fallbacks_of(router, "c") == set()
+    router.content_policy_fallbacks = [{"*": ["b"]}]
+    assert holds.fallbacks_of(router, "c") == {"a", "b", "d", "e"}
 
 
 def test_what_costs_nothing_has_only_prices_of_nothing() -> None:

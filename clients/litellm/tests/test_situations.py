@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import json
 import threading
 import time
@@ -152,15 +151,23 @@ def test_a_model_that_costs_nothing_needs_no_quota(proxy: LiteLLM, key: Key, key
     client(key, proxy).chat.completions.create(model="free", messages=plan())
     key.settled(0)
     used_up = keymeter.key("0.0001")
-    with contextlib.suppress(openai.APIStatusError):
-        client(used_up, proxy).chat.completions.create(model="chat", messages=plan(), max_tokens=10)
-    client(used_up, proxy).chat.completions.create(model="chat", messages=[{"role": "user", "content": "a"}], max_tokens=1)
+    # It costs more than is held, and so all that the key has.
+    client(used_up, proxy).chat.completions.create(model="chat", messages=plan(), max_tokens=1)
     used_up.settled("0.0001")
     for poor in (used_up, keymeter.key("0"), of_a_poor_owner(keymeter)):
         client(poor, proxy).chat.completions.create(model="free", messages=plan())
         with pytest.raises(openai.APIStatusError) as refused:
             client(poor, proxy).chat.completions.create(model="chat", messages=plan())
         assert refused.value.status_code == 402
+
+
+def test_a_model_that_costs_nothing_and_falls_back_to_a_dear_one(proxy: LiteLLM, key: Key, keymeter: Keymeter) -> None:
+    fails = {"fail_models": ["falls-back"]}
+    client(key, proxy).chat.completions.create(model="free-falls-back", messages=plan(**fails))
+    key.settled(cost())
+    with pytest.raises(openai.APIStatusError) as refused:
+        client(keymeter.key("0"), proxy).chat.completions.create(model="free-falls-back", messages=plan(**fails))
+    assert refused.value.status_code == 402
 
 
 def test_limits_of_requests_hold_for_a_model_that_costs_nothing(proxy: LiteLLM, keymeter: Keymeter) -> None:
@@ -271,6 +278,8 @@ def test_the_hold_is_the_most_that_the_request_may_cost(proxy: LiteLLM, special:
         (proxy, {}, cost(prompt, 4096)),
         # The dearest of two deployments.
         (proxy, {"model": "pair", "max_tokens": 10}, cost(prompt, 10) * 10),
+        # The dearest fallback.
+        (proxy, {"model": "falls-to-pair", "max_tokens": 10}, cost(prompt, 10) * 10),
         # With a markup and another default.
         (special, {"model": "pair"}, cost(prompt, 100) * 10 * MARKUP),
     ]

@@ -105,7 +105,10 @@ class Gate:
             passage.refusal = refusal
         self._rewrite(scope, headers, body, content_type)
         scope[SCOPE] = passage
-        await self._carry_out(scope, passage, started, _once(body), receive, send)
+        if passage.refusal is None and api.call_types:
+            await self._carry_out(scope, passage, started, _once(body), receive, send)
+        else:
+            await self._app(scope, _once(body, receive), send)
 
     def _rewrite(self, scope: Scope, headers: Headers, body: bytes, content_type: str) -> None:
         allowed = _HEADERS | {name.lower() for name in self._allow}
@@ -183,13 +186,15 @@ async def _read(receive: Receive) -> bytes | None:
             return b"".join(parts)
 
 
-def _once(body: bytes) -> Receive:
+def _once(body: bytes, then: Receive | None = None) -> Receive:
     """Gives the body, and then nothing for ever."""
     messages = [{"type": "http.request", "body": body, "more_body": False}]
 
     async def receive() -> Message:
         if messages:
             return messages.pop()
+        if then is not None:
+            return await then()
         await asyncio.Event().wait()
         raise AssertionError
 

@@ -30,7 +30,10 @@ _AUDIO_TOKENS_OF_A_SECOND: Final = 50
 _DOCUMENTS_OF_A_QUERY: Final = 100
 
 _MEDIA: Final = frozenset(
-    {"image_url", "input_audio", "file", "file_data", "source", "inline_data", "inlineData", "file_url", "b64_json"}
+    {
+        *("image_url", "input_audio", "file", "file_data", "fileData", "file_id", "file_url", "source"),
+        *("inline_data", "inlineData", "b64_json"),
+    }
 )
 # Google's are in an object of their own.
 _PLACES: Final = ("generationConfig", "generation_config", "config")
@@ -43,6 +46,8 @@ _DEPTH: Final = 50
 _USUAL_TIERS: Final = ("auto", "default", "flex", "standard", "standard_only")
 _ABOVE: Final = re.compile(r"_above_(\d+)k_tokens")
 _TIERS: Final = re.compile(r"_(priority|flex|balanced|ultrafast|batches)\b")
+FALLBACKS: Final = ("fallbacks", "context_window_fallbacks", "content_policy_fallbacks")
+"""Of LiteLLM's router."""
 Price = Mapping[str, Any]
 
 
@@ -66,6 +71,29 @@ def prices(router: Any, model: str) -> list[Price]:
     if not deployments and (deployment := router.get_deployment(model_id=model)) is not None:
         deployments = [deployment.to_json(exclude_none=True)]
     return [price_of(router, each["model_info"]["id"], each["litellm_params"]["model"]) for each in deployments]
+
+
+def fallbacks_of(router: Any, model: str) -> set[str]:
+    """The models that the configuration lets answer when this one fails, and when those fail."""
+    rules = [rule for kind in FALLBACKS for rule in getattr(router, kind, None) or []]
+    found: set[str] = set()
+    new = {model}
+    while new:
+        found |= new
+        new = {each for name in new for rule in rules for each in _next(rule, name)} - found
+    return found - {model}
+
+
+def _next(rule: object, model: str) -> Iterator[str]:
+    if isinstance(rule, str):
+        yield rule
+    elif isinstance(rule, Mapping):
+        for name, targets in rule.items():
+            # LiteLLM finds a rule also without the provider's name before it.
+            if name == "*" or name.rpartition("/")[2] == model.rpartition("/")[2]:
+                for target in targets if isinstance(targets, list) else [targets]:
+                    if isinstance(found := target.get("model") if isinstance(target, Mapping) else target, str):
+                        yield found
 
 
 def price_of(router: Any, deployment: str, model: str) -> Price:

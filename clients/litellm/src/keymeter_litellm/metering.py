@@ -220,14 +220,16 @@ class _PROXY_Keymeter(CustomLogger):  # noqa: N801
     async def _hold(self, request: MeteredRequest, call_type: str, data: dict[str, Any], model: str) -> Decimal:
         router = proxy_server.llm_router
         prices = holds.prices(router, model) if router is not None else []
-        priced = [price for price in prices if holds.is_price(price)]
-        request.flat_usd = self.settings.unpriced_usd
+        request.flat_usd = flat = self.settings.unpriced_usd
+        if flat is None and not (prices and all(map(holds.is_price, prices))):
+            raise refusals.model_not_priced(model)
+        # A fallback without a price may answer, and costs the hold.
+        others = [] if router is None else [holds.prices(router, each) for each in holds.fallbacks_of(router, model)]
+        may_answer = [*prices, *(price for each in others for price in each)]
         costs = [Decimal(0)]
-        if not prices or len(priced) < len(prices):
-            if request.flat_usd is None:
-                raise refusals.model_not_priced(model)
-            costs.append(request.flat_usd)
-        dear = [price for price in priced if not holds.is_free(price)]
+        if not prices or not all(map(holds.is_price, may_answer)):
+            costs.append(holds.LEAST_USD if flat is None else flat)
+        dear = [price for price in may_answer if holds.is_price(price) and not holds.is_free(price)]
         for price in dear:
             if (what := holds.unpriced(price, data)) is not None:
                 raise refusals.not_metered(f"{what} of the model {model} has no price here")

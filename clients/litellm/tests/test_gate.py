@@ -45,6 +45,7 @@ REFUSED: list[tuple[str, dict[str, Any], str]] = [
     (CHAT, chat(background=True), "`background`"),
     (CHAT, chat(tools=[{"type": "mcp", "server_label": "a", "server_url": "litellm_proxy"}]), "`mcp`"),
     (CHAT, chat(tools=[{**FUNCTION, "googleSearch": {}}]), "`tools.googleSearch`"),
+    (CHAT, chat(tools=[{**FUNCTION, "metadata": {}}]), "`tools.metadata`"),
     (CHAT, chat(web_search_options={}), "a web search"),
     (CHAT, chat(service_tier="priority"), "the service tier priority"),
     ("/v1/completions", {"model": "text", "prompt": "a", "extra_body": OTHER}, "`extra_body`"),
@@ -103,6 +104,7 @@ INVALID: list[tuple[str, bytes | dict[str, Any]]] = [
     (CHAT, chat(tools="all")),
     (GOOGLE, google(generationConfig={"maxOutputTokens": 1, "max_output_tokens": 60000})),
     (GOOGLE, google(generationConfig={"candidateCount": [8]})),
+    (GOOGLE, google(generationConfig=[["modelSelectionConfig", {}]])),
 ]
 
 
@@ -232,6 +234,18 @@ def test_members_of_the_providers_api_reach_it(http: httpx.Client, key: Key, ups
     key.settled(cost())
 
 
+def test_tools_that_the_provider_bills_in_tokens_reach_it(http: httpx.Client, key: Key, upstream: Upstream) -> None:
+    tools = [
+        {"type": "function", "name": "a", "parameters": {"type": "object", "properties": {}}, "strict": True},
+        {"type": "mcp", "server_label": "a", "server_url": "https://127.0.0.1:1/mcp", "require_approval": "never"},
+        {"type": "mcp", "server_label": "b", "connector_id": "connector_a", "server_url": None},
+    ]
+    answer = http.post(RESPONSES, json=responses(input=json.dumps({"id": key.name}), tools=tools))
+    assert answer.status_code == 200, answer.text
+    assert [each["type"] for each in upstream.body(key.name)["tools"]] == ["function", "mcp", "mcp"]
+    key.settled(cost())
+
+
 def test_what_was_checked_is_what_is_sent(http: httpx.Client, key: Key, upstream: Upstream) -> None:
     """Of a name that is given twice, the last one is checked and sent. The type of the content changes nothing."""
     text = json.dumps(plan(id=key.name))
@@ -260,6 +274,8 @@ def test_forms_are_checked_too(http: httpx.Client, key: Key, upstream: Upstream)
     ):
         refused = http.post("/v1/images/edits", data={**fields, **more}, files=files)
         assert (refused.status_code, refused.json()["error"]["code"]) == (status, code)
+    refused = http.post("/v1/images/edits", data={"model": "image"}, files={**files, "prompt": b"a"})
+    assert (refused.status_code, refused.json()["error"]["code"]) == (400, "invalid_request")
     refused = http.post("/v1/audio/transcriptions", data={"model": "transcription", "extra_body": "{}"}, files={"file": wav()})
     assert (refused.status_code, refused.json()["error"]["code"]) == (403, "not_metered")
     key.settled("0.04", "0.08")

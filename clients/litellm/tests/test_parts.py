@@ -297,6 +297,10 @@ def test_a_renamed_hook_is_found() -> None:
     assert "async_pre_call_hook" in missing[0]
     assert "async_log_success_event" in missing[1]
     assert layout.missing_of(CustomLogger, Renamed) != []
+    router = SimpleNamespace(fallbacks=[], context_window_fallbacks=[], content_policy_fallbacks=[], timeout=1)
+    assert layout.missing_of_router(router) == []
+    del router.context_window_fallbacks
+    assert layout.missing_of_router(router) == ["LiteLLM's router has no context_window_fallbacks"]
 
 
 @pytest.mark.parametrize(

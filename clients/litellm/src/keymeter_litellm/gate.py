@@ -56,6 +56,7 @@ _HEADERS: Final = frozenset(
         *("anthropic-version", "anthropic-beta"),
     }
 )
+_FILES: Final = frozenset({"file", "image", "image[]", "mask", "mask[]"})
 # Google's clients may send their key in it. LiteLLM takes models, versions and more from the others.
 _QUERY: Final = frozenset({"key"})
 
@@ -228,6 +229,8 @@ async def _form(api: routes.Api, allow: frozenset[str], scope: Scope, raw: bytes
     files: list[tuple[str, tuple[str, bytes, str]]] = []
     for name, value in form.multi_items():
         if isinstance(value, UploadFile):
+            if name not in _FILES:
+                raise refusals.invalid(f"`{_shown(name)}` must not be a file")
             files.append((name, (value.filename or name, await value.read(), value.content_type or "application/octet-stream")))
         elif name.endswith("[]"):
             fields.setdefault(name, []).append(value)
@@ -251,8 +254,10 @@ def cleaned(api: routes.Api, allow: frozenset[str], body: Mapping[str, Any]) -> 
     """The body with what may pass. Raises Refusal."""
     kept = _members(body, api.members | allow, api.camel)
     for name, members in api.nested.items():
-        if isinstance(kept.get(name), Mapping):
-            kept[name] = _members(kept[name], members | allow, api.camel, f"{name}.")
+        if (value := kept.get(name)) is not None:
+            if not isinstance(value, Mapping):
+                raise refusals.invalid(f"`{name}` must be an object")
+            kept[name] = _members(value, members | allow, api.camel, f"{name}.")
     for name in (*api.limits, *api.answers):
         if (value := _at(kept, name)) is not None and holds.whole(value) is None:
             raise refusals.invalid(f"`{name}` must be a whole number of 0 or more")
@@ -298,8 +303,9 @@ def _check_tools(api: routes.Api, allow: frozenset[str], tools: object) -> None:
             if kind not in allow and not re.fullmatch(api.tools, kind):
                 raise refusals.not_metered(f"tools of the type `{_shown(kind)}` are not metered here")
         if api.tool_members and not allow.intersection(kinds):
-            _members(tool, api.tool_members | allow, where="tools.")
-        if tool.get("type") == "mcp" and not str(tool.get("server_url", "https:")).startswith(("https:", "http:")):
+            for name in tool.keys() - api.tool_members - allow:
+                raise refusals.not_metered(f"`tools.{_shown(name)}` is not metered here; leave it out")
+        if tool.get("type") == "mcp" and not str(tool.get("server_url") or "https:").startswith(("https:", "http:")):
             # LiteLLM calls models again and again with the tools of its own servers.
             raise refusals.not_metered("tools of this proxy are not metered here")
         if tool.get("type") == "namespace":

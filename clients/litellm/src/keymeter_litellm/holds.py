@@ -75,7 +75,7 @@ def prices(router: Any, model: str) -> list[Price]:
 
 def fallbacks_of(router: Any, model: str) -> set[str]:
     """The models that the configuration lets answer when this one fails, and when those fail."""
-    rules = [rule for kind in FALLBACKS for rule in getattr(router, kind, None) or []]
+    rules = [rule for kind in FALLBACKS for rule in getattr(router, kind) or []]
     found: set[str] = set()
     new = {model}
     while new:

@@ -17,6 +17,8 @@ from litellm.proxy import proxy_server
 from litellm.proxy._types import ProxyException, UserAPIKeyAuth
 from litellm.types.utils import all_litellm_params
 
+from .holds import FALLBACKS
+
 log: Final = logging.getLogger("keymeter_litellm")
 
 # The parameters of what LiteLLM calls: exactly these, because a call with another one would fail.
@@ -74,6 +76,11 @@ def missing_of(logger: Any, key: Any) -> list[str]:
         missing.append(f"{STRIP_USAGE} is no argument")
     missing += [f"UserAPIKeyAuth has no field {name}" for name in _KEY_FIELDS if name not in getattr(key, "model_fields", {})]
     return missing
+
+
+def missing_of_router(router: Any) -> list[str]:
+    """Of the router that LiteLLM has made. Its fields are not those of its class."""
+    return [f"LiteLLM's router has no {name}" for name in (*FALLBACKS, "timeout") if not hasattr(router, name)]
 
 
 def _parameters(function: object) -> tuple[str, ...] | None:

@@ -263,7 +263,7 @@ class _PROXY_Keymeter(CustomLogger):  # noqa: N801
     def seconds_of(self, request: MeteredRequest | None) -> float:
         """How long it may take whose client has left."""
         router = proxy_server.llm_router
-        seconds = getattr(router, "timeout", None) or litellm.request_timeout
+        seconds = (router.timeout if router is not None else None) or litellm.request_timeout
         if router is not None and request is not None and request.model:
             seconds = max([seconds, *holds.timeouts(router, request.model)])
         return float(seconds)

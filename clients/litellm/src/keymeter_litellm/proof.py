@@ -22,6 +22,8 @@ from keymeter_client import Conflict, InvalidKey, KeymeterError, Reservation, Un
 from litellm.proxy import proxy_server
 from litellm.types.router import Deployment, LiteLLM_Params, ModelInfo
 
+from . import layout
+
 if TYPE_CHECKING:
     from .metering import _PROXY_Keymeter
 
@@ -95,6 +97,8 @@ async def prove(plugin: _PROXY_Keymeter, auth: Callable[..., Any], proof: Proof)
         raise NotProven("general_settings.custom_auth is not keymeter_litellm.auth")
     if plugin not in litellm.callbacks:
         raise NotProven("litellm_settings.callbacks lacks keymeter_litellm.plugin")
+    if missing := layout.missing_of_router(proxy_server.llm_router):
+        raise NotProven("; ".join(missing))
     await _ask_litellm(plugin, proof)
 
 

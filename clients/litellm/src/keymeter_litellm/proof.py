@@ -172,7 +172,7 @@ async def _ask_litellm(plugin: _PROXY_Keymeter, proof: Proof) -> None:
 
             await _costs(proof, await ask(proof.model))
             await _costs(proof, await ask(proof.model, stream=True))
-            # LiteLLM would answer both with an error.
+            # With these arguments LiteLLM would answer with an error.
             await _costs(proof, await ask(proof.model, mock_timeout=True, timeout=0.001))
             answer = await ask(proof.model + "-fails")
             spend = await _ended(proof, answer)

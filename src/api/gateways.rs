@@ -11,7 +11,9 @@ use super::auth::Admin;
 use super::envelope::{Done, Envelope, NoStore};
 use super::error_code::ErrorCode;
 use super::error_code::codes::{CredentialLimitReached, InvalidText, MissingField, NotFound};
-use super::extract::{Id, Ids, Json};
+use super::extract::{Id, Ids};
+use super::member_names::{CheckedJson, MemberNames};
+use super::other_names::{self, OtherNames};
 use super::refused::Refused;
 use super::state::AppState;
 use crate::domain::audit::Actor;
@@ -27,6 +29,10 @@ pub struct NewGatewayBody {
     /// A name for it.
     #[schema(required)]
     name: Option<String>,
+}
+
+impl MemberNames for NewGatewayBody {
+    const OTHER_NAMES: &'static [OtherNames] = other_names::OF_GATEWAYS;
 }
 
 /// A gateway. Request ids and reservations belong to it, whichever of its credentials is sent.
@@ -105,7 +111,7 @@ pub async fn list(State(app): State<Arc<AppState>>, _: Admin) -> Result<Envelope
 pub async fn create(
     State(app): State<Arc<AppState>>,
     Admin(admin): Admin,
-    Json(body): Json<NewGatewayBody>,
+    CheckedJson(body): CheckedJson<NewGatewayBody>,
 ) -> Result<NoStore<Envelope<GatewayBody>>, Refused<(InvalidText, MissingField)>> {
     let name = text::required("name", text::label("name", body.name.as_deref().unwrap_or_default())?)?;
     let (gateway, credential, secret) = app.gateways.create(Actor::from(&admin), &name).await?;

@@ -16,6 +16,7 @@ use super::etag::IfMatch;
 use super::extract::{Id, Ids, OptionalJson, Query, query_flag};
 use super::idempotency_key::{IdempotencyKeyHeader, Keyed, KeyedRefused};
 use super::member_names::MemberNames;
+use super::other_names::{self, OtherNames};
 use super::refused::{CodeList, CodesByStatus, Refused};
 use super::state::AppState;
 use super::tokens::refusals::WrongVersion;
@@ -36,7 +37,9 @@ pub struct RotateBody {
     grace_from: Option<String>,
 }
 
-impl MemberNames for RotateBody {}
+impl MemberNames for RotateBody {
+    const OTHER_NAMES: &'static [OtherNames] = other_names::OF_ROTATIONS;
+}
 
 impl RotateBody {
     fn read(&self) -> Result<Grace, GraceInvalid> {

@@ -4,7 +4,7 @@
 
 /// Names for one thing.
 pub struct OtherNames {
-    /// In lower case, without `_` and `-`.
+    /// In lower case, without `_` and `-`. `*stem*` is each name that contains `stem` and is no name of another entry.
     names: &'static [&'static str],
     /// Which values restrict. `null` and what is empty never do.
     restricts: Values,
@@ -15,9 +15,9 @@ pub struct OtherNames {
 #[derive(Clone, Copy)]
 enum Values {
     All,
-    /// All but `true`.
+    /// All but `true` and 1.
     NotTrue,
-    /// All but `false`.
+    /// All but `false` and 0.
     NotFalse,
 }
 
@@ -52,6 +52,18 @@ pub const OF_USERS: &[OtherNames] = &[
     OtherNames { names: SCOPES, restricts: Values::All, instead: "" },
 ];
 
+/// Of rotations of keys.
+pub const OF_ROTATIONS: &[OtherNames] =
+    &[OtherNames { names: GRACE, restricts: Values::All, instead: "`grace_seconds`" }];
+
+/// Of gateways.
+pub const OF_GATEWAYS: &[OtherNames] = &[
+    OtherNames { names: EXPIRY, restricts: Values::All, instead: "" },
+    OtherNames { names: ADDRESSES, restricts: Values::All, instead: "" },
+    OtherNames { names: MODELS, restricts: Values::All, instead: "" },
+    OtherNames { names: SCOPES, restricts: Values::All, instead: "" },
+];
+
 /// Of access tokens.
 pub const OF_ACCESS_TOKENS: &[OtherNames] = &[
     OtherNames { names: EXPIRY, restricts: Values::All, instead: "`expires_at`, a Unix timestamp in seconds" },
@@ -63,55 +75,36 @@ const STATUS_OF_TOKENS: &str = "`status` 1 or 2 to `PUT /api/token/?status_only=
 const STATUS_OF_USERS: &str = "`status` 1 or 2 to `PATCH /api/admin/users/{id}`";
 
 const EXPIRY: &[&str] = &[
+    "*expir*",
     "deadline",
     "duration",
+    "endat",
     "enddate",
-    "endtime",
     "endsat",
-    "expiration",
-    "expirationdate",
-    "expirationtime",
-    "expire",
-    "expireafter",
-    "expireat",
-    "expiredat",
-    "expiredate",
-    "expiredtime",
-    "expires",
-    "expiresafter",
-    "expiresat",
-    "expiresin",
-    "expiresindays",
-    "expiresinseconds",
-    "expireson",
-    "expirestime",
-    "expiretime",
-    "expiry",
-    "expiryat",
-    "expirydate",
-    "expirydays",
-    "expiryseconds",
-    "expirytime",
+    "endtime",
+    "exp",
     "keyduration",
     "lifespan",
     "lifetime",
     "maxage",
     "notafter",
+    "timetolive",
     "ttl",
     "ttldays",
     "ttlhours",
     "ttlminutes",
     "ttlms",
     "ttlseconds",
+    "validdays",
     "validfor",
     "validity",
     "validto",
     "validuntil",
 ];
 const ADDRESSES: &[&str] = &[
+    "*cidr*",
     "addresses",
     "allowedaddresses",
-    "allowedcidrs",
     "allowedip",
     "allowedipaddresses",
     "allowedips",
@@ -119,8 +112,6 @@ const ADDRESSES: &[&str] = &[
     "allowips",
     "allowlist",
     "blockedips",
-    "cidr",
-    "cidrs",
     "denyips",
     "ip",
     "ipaddresses",
@@ -158,24 +149,21 @@ const MODELS: &[&str] = &[
     "permittedmodels",
 ];
 const BUDGET: &[&str] = &[
+    "*budget*",
     "allowance",
     "amount",
     "balance",
-    "budget",
-    "budgetusd",
+    "costcap",
     "credit",
     "credits",
     "creditsremaining",
     "initialquota",
     "maxamount",
-    "maxbudget",
-    "maxbudgetusd",
     "maxcost",
     "maxcredits",
     "maxquota",
     "maxspend",
     "maxspending",
-    "maxtotalbudget",
     "maxusage",
     "maxusd",
     "quota",
@@ -185,11 +173,9 @@ const BUDGET: &[&str] = &[
     "remainingcredits",
     "remainingquota",
     "remainquota",
-    "softbudget",
     "spendcap",
     "spendingcap",
     "tokenquota",
-    "totalbudget",
     "totalcredits",
     "totalquota",
     "usd",
@@ -203,10 +189,12 @@ const PERIODS: &[&str] = &[
     "budgets",
     "daily",
     "dailybudget",
+    "dailycap",
     "dailyquota",
     "hourlybudget",
     "monthly",
     "monthlybudget",
+    "monthlycap",
     "monthlyquota",
     "quotaperiod",
     "refill",
@@ -216,35 +204,33 @@ const PERIODS: &[&str] = &[
     "resetperiod",
     "weekly",
     "weeklybudget",
+    "weeklycap",
     "weeklyquota",
 ];
 const RATES: &[&str] = &[
-    "concurrency",
-    "concurrentrequests",
-    "maxconcurrency",
-    "maxconcurrent",
-    "maxconcurrentrequests",
+    "*concurren*",
+    "*perday*",
+    "*perhour*",
+    "*perminute*",
+    "*persecond*",
     "maxparallelrequests",
     "maxrequests",
-    "maxrequestsperminute",
+    "maxrpm",
     "maxrps",
     "maxtokens",
-    "maxtokensperminute",
+    "maxtpm",
     "parallelrequests",
     "qps",
-    "requestsperday",
-    "requestsperminute",
-    "requestspersecond",
+    "rate",
     "rpd",
     "rpm",
     "rps",
     "throttle",
     "throttling",
-    "tokensperday",
-    "tokensperminute",
     "tpd",
     "tpm",
 ];
+const GRACE: &[&str] = &["*expir*", "*grace*", "immediate", "immediately", "revokeat", "revokeold", "ttl"];
 const MAX_TOKENS: &[&str] = &["keyquota", "maxapikeys", "maxkeys", "maxtoken", "tokencount"];
 const ENABLED: &[&str] = &["active", "enable", "enabled", "isactive", "isenabled"];
 const DISABLED: &[&str] = &[
@@ -257,47 +243,55 @@ const DISABLED: &[&str] = &[
     "inactive",
     "isblocked",
     "isdisabled",
+    "isinactive",
+    "isrevoked",
     "locked",
     "paused",
     "revoked",
     "suspended",
 ];
 const SCOPES: &[&str] = &[
-    "allowedcachecontrols",
-    "allowedchannels",
-    "alloweddomains",
-    "allowedendpoints",
-    "allowedmethods",
-    "allowedorigins",
-    "allowedpaths",
-    "allowedproviders",
-    "allowedreferers",
-    "allowedreferrers",
-    "allowedroutes",
-    "allowedvectorstoreindexes",
+    "*allowed*",
+    "*allowlist*",
+    "*blacklist*",
+    "*blocklist*",
+    "*denied*",
+    "*denylist*",
+    "*restrict*",
+    "*whitelist*",
     "channellist",
+    "customkey",
     "endpoints",
+    "groupid",
     "guardrails",
+    "keytype",
     "objectpermission",
+    "organizationid",
     "origins",
     "permission",
     "permissions",
     "policies",
+    "projectid",
     "readonly",
-    "restrictions",
+    "roles",
     "scope",
     "scopes",
+    "teamid",
 ];
 
 impl OtherNames {
     /// Those of a table that have this name, if `value`, a text of JSON, restricts.
     pub fn find<'a>(table: &'a [Self], name: &str, value: &str) -> Option<&'a Self> {
         let name = folded(name);
-        let found = table.iter().find(|other| other.names.contains(&name.as_str()))?;
+        let exactly = table.iter().find(|other| other.names.contains(&name.as_str()));
+        let has = |stem: &&str| {
+            stem.strip_prefix('*').and_then(|stem| stem.strip_suffix('*')).is_some_and(|stem| name.contains(stem))
+        };
+        let found = exactly.or_else(|| table.iter().find(|other| other.names.iter().any(has)))?;
         let restricts = match found.restricts {
             Values::All => true,
-            Values::NotTrue => value != "true",
-            Values::NotFalse => value != "false",
+            Values::NotTrue => !["true", "1"].contains(&value),
+            Values::NotFalse => !["false", "0"].contains(&value),
         };
         (restricts && !is_empty(value)).then_some(found)
     }
@@ -322,7 +316,7 @@ mod tests {
 
     #[test]
     fn names_are_folded_and_in_one_list_of_a_table() {
-        for table in [OF_TOKENS, OF_USERS, OF_ACCESS_TOKENS] {
+        for table in [OF_TOKENS, OF_USERS, OF_ACCESS_TOKENS, OF_ROTATIONS, OF_GATEWAYS] {
             let mut all: Vec<_> = table.iter().flat_map(|other| other.names).collect();
             assert!(all.iter().all(|name| folded(name) == **name));
             all.sort_unstable();
@@ -330,6 +324,19 @@ mod tests {
             all.dedup();
             assert_eq!(all.len(), count);
         }
+    }
+
+    #[test]
+    fn a_name_is_found_by_its_stem_if_no_entry_has_it() {
+        let instead =
+            |name| OtherNames::find(OF_TOKENS, name, "1").map(|found| &found.instead[..found.instead.len().min(14)]);
+        assert_eq!(instead("key_expiration_seconds"), Some("`expired_time`"));
+        assert_eq!(instead("budgetPeriod"), Some("`period_limits"));
+        assert_eq!(instead("usd_budget"), Some("`remain_quota`"));
+        assert_eq!(instead("image_requests_per_minute"), Some("`rate_limits` "));
+        assert_eq!(instead("ip-blacklist"), Some("`allow_ips`, o"));
+        assert_eq!(instead("tools_allowed"), Some(""));
+        assert_eq!(instead("colour"), None);
     }
 
     #[test]
@@ -342,6 +349,7 @@ mod tests {
             assert!(is_found("expiresAt", value), "{value}");
         }
         assert!(is_found("enabled", "false") && !is_found("enabled", "true") && is_found("enabled", "\"true\""));
+        assert!(!is_found("enabled", "1") && is_found("enabled", "0") && !is_found("disabled", "0"));
         assert!(is_found("Disabled", "true") && !is_found("Disabled", "false") && is_found("disabled", "1"));
     }
 }

@@ -113,6 +113,9 @@ pub fn without_prefixes(text: &str) -> &str {
     rest
 }
 
+/// What lists show of the middle of a key.
+const MASK: &str = "**********";
+
 /// The first and last four characters of a key, which lists show as `masked_key`.
 #[derive(Debug, Clone, PartialEq, Eq, sqlx::Type)]
 #[sqlx(transparent)]
@@ -123,7 +126,14 @@ impl KeyHint {
     #[must_use]
     pub fn masked(&self) -> String {
         let (head, tail) = self.0.split_at_checked(HINT_CHARS).unwrap_or((&self.0, ""));
-        format!("{PREFIX}{head}**********{tail}")
+        format!("{PREFIX}{head}{MASK}{tail}")
+    }
+
+    /// Returns true if a text is as [`masked`](Self::masked) makes them.
+    #[must_use]
+    pub fn is_masked(text: &str) -> bool {
+        let ends = without_prefixes(text).split_once(MASK);
+        ends.is_some_and(|(head, tail)| [head, tail].iter().all(|end| end.len() <= HINT_CHARS && !end.contains('*')))
     }
 }
 

@@ -195,12 +195,18 @@ async fn a_key_or_a_status_that_restricts_is_refused_and_what_clients_send_is_ac
         ("status", json!(2), "invalid_status"),
         ("status", json!("2"), "invalid_status"),
         ("status", json!("disabled"), "invalid_status"),
+        ("status", json!("paused"), "invalid_status"),
+        ("status", json!(false), "invalid_status"),
+        ("key", json!("sk-***mine"), "invalid_field"),
+        ("key_expiration", json!(60), "invalid_field"),
+        ("team_id", json!("a"), "invalid_field"),
     ] {
         create(&ana, &json!({ "name": "one", field: value })).await.refuses(400, error);
     }
     // Objects of ours, and what clients of this family and of others send without a restriction.
     for (field, value) in [
         ("key", json!("")),
+        ("key", json!("sk-ab12**********wxyz")),
         ("key", json!(null)),
         ("status", json!(1)),
         ("status", json!(0)),

@@ -36,6 +36,7 @@ use super::state::AppState;
 use crate::domain::bounds;
 use crate::domain::caller::Caller;
 use crate::domain::id::TokenId;
+use crate::domain::key::KeyHint;
 use crate::domain::keyed_request::Once;
 use crate::domain::time::LifetimeInvalid;
 use crate::domain::token::Token;
@@ -167,7 +168,7 @@ pub async fn create(
 /// Refuses a key that a caller chose for a new token. One of their own, also masked, comes with an object that was read.
 async fn check_new_key(app: &AppState, caller: &Caller, key: Option<String>) -> Result<(), ApiError> {
     let Some(key) = key else { return Ok(()) };
-    if key.contains("***") || app.tokens.find_own(caller, &key).await?.is_some() {
+    if KeyHint::is_masked(&key) || app.tokens.find_own(caller, &key).await?.is_some() {
         return Ok(());
     }
     Err(ApiError::new(ErrorCode::InvalidField, "`key` is made here; leave it out"))

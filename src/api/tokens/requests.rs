@@ -169,7 +169,7 @@ impl CreateBody {
     }
 
     pub fn read(self) -> Result<NewToken, ApiError> {
-        if self.status.as_deref().is_some_and(says_disabled) {
+        if self.status.as_deref().is_some_and(|status| !says_enabled(status)) {
             let message = "a token is created enabled; disable it with `status` 2 to `PUT /api/token/?status_only=1`";
             return Err(ApiError::new(ErrorCode::InvalidStatus, message));
         }
@@ -262,10 +262,25 @@ pub struct Claims {
     pub expired_time: Option<i64>,
 }
 
+/// A `status` as one text, whatever it was sent as.
+fn status_text(value: &RawValue) -> String {
+    let text = value.get().trim_matches('"').trim();
+    text.strip_suffix(".0").unwrap_or(text).to_ascii_lowercase()
+}
+
+/// Returns true if the `status` of a new token does not say that it cannot be used yet. Those of tokens that were read may say that
+/// they are expired or used up.
+fn says_enabled(value: &RawValue) -> bool {
+    let other = ["", "null", "0", "true", "enabled", "active", "3", "expired", "4", "exhausted"];
+    let text = status_text(value);
+    text == "1" || other.contains(&&*text)
+}
+
 /// Returns true if a `status` says *disabled*. All else says nothing that restricts: clients send 1, or what they read.
 fn says_disabled(value: &RawValue) -> bool {
-    let text = value.get().trim_matches('"').trim();
-    text.parse() == Ok(2.0) || text.eq_ignore_ascii_case("disabled")
+    let words = ["disabled", "inactive", "blocked", "revoked", "suspended", "paused", "banned", "false"];
+    let text = status_text(value);
+    text == "2" || words.contains(&&*text)
 }
 
 /// A `key` that is not empty.

@@ -64,7 +64,13 @@ pub fn read(text: &str) -> Result<PgConnectOptions, DatabaseUrlInvalid> {
     for (name, value) in url.query_pairs() {
         let is_known = OPTIONS.contains(&&*name) || (name.starts_with("options[") && name.ends_with(']'));
         if !is_known {
-            return Err(DatabaseUrlInvalid::Option { name: name.into_owned() });
+            // A `?` of a password begins what looks like an option.
+            let is_of_password = text.split_once('?').is_some_and(|(_, behind)| behind.contains('@'));
+            return Err(if is_of_password {
+                DatabaseUrlInvalid::Encoding
+            } else {
+                DatabaseUrlInvalid::Option { name: name.into_owned() }
+            });
         }
         let alone = format!(
             "postgres://host/?{}",
@@ -103,6 +109,8 @@ mod tests {
             ("h:5432/n", "postgres://user:password@host:port/name"),
             ("postgres://u:sec#ret@h/n", "percent-encode"),
             ("postgres://u:sec/ret@h/n", "percent-encode"),
+            ("postgres://u:12?secret@h/n", "percent-encode"),
+            ("postgres://u:12?secret=1&x@h/n", "percent-encode"),
             ("postgres://h/n?sslmod=require", "`sslmod`"),
             ("postgres://h/n?schema=keys", "`schema`"),
             ("postgres://h/n?sslmode=on", "verify-full"),

@@ -34,7 +34,7 @@ pub enum UsageReportsError {
     #[error("more than {max} requests match; ask for fewer days", max = bounds::MAX_REPORT_ROWS)]
     TooManyRequests,
     #[error(
-        "{} requests of these days were read, which is as much as one file may take; ask for fewer days",
+        "at most {} requests are read for one file; ask for fewer days, or for one token",
         bounds::MAX_REQUESTS_READ * i64::try_from(bounds::MAX_PAGES_READ).unwrap_or(i64::MAX)
     )]
     TooManyRead,

@@ -2,6 +2,7 @@
 //! free before. A standby that is not there lets PostgreSQL wait for as long as the test likes.
 
 use std::collections::BTreeSet;
+use std::sync::Arc;
 
 use serde_json::{Value, json};
 use sqlx::{AssertSqlSafe, PgPool};
@@ -100,6 +101,16 @@ async fn waiting(pool: &PgPool, count: usize) -> Vec<i32> {
     found
 }
 
+/// Cancels whatever waits for the standby, until a request is answered.
+async fn cancelled_until(pool: &PgPool, is_answered: impl Fn() -> bool) {
+    eventually("the request waits for the standby and is cancelled", async || {
+        let cancel = "select count(pg_cancel_backend(pid)) from pg_stat_activity where wait_event = 'SyncRep'";
+        sqlx::query_scalar::<_, i64>(cancel).fetch_one(pool).await.unwrap();
+        is_answered()
+    })
+    .await;
+}
+
 /// Ends the connection of the only batch that waits for the standby.
 async fn end_waiting(pool: &PgPool) {
     let pid = waiting(pool, 1).await[0];
@@ -154,6 +165,24 @@ async fn l4_a_charge_that_may_not_be_on_disk_is_refused_and_a_retry_finds_it() {
     assert_ledger_invariants(&world.pool).await;
 }
 
+/// A retry would else be told of what can still be lost.
+#[tokio::test]
+async fn l4_a_change_that_finds_nothing_to_do_waits_for_the_change_before() {
+    let world = World::start(1, &[]).await;
+    let root = Arc::new(Client::root(&world.servers.running[0]).await);
+    let id = root.creates(json!({ "name": "one" })).await.unwrap().0;
+    wait_for_standby(&world.pool, "nobody").await;
+    for _ in 0..2 {
+        let root = Arc::clone(&root);
+        let off =
+            tokio::spawn(async move { root.put("/api/token/?status_only=1", json!({ "id": id, "status": 2 })).await });
+        cancelled_until(&world.pool, || off.is_finished()).await;
+        refused(&off.await.unwrap(), NOT_DURABLE);
+    }
+    wait_for_standby(&world.pool, "").await;
+    root.put("/api/token/?status_only=1", json!({ "id": id, "status": 2 })).await.ok();
+}
+
 /// PostgreSQL reports success then, with a warning in the language of the server.
 #[tokio::test]
 async fn l4_a_charge_or_an_edit_whose_wait_for_the_standby_is_cancelled_is_not_durable() {
@@ -171,12 +200,7 @@ async fn l4_a_charge_or_an_edit_whose_wait_for_the_standby_is_cancelled_is_not_d
     refused(&answer, NOT_DURABLE);
 
     let created = tokio::spawn(async move { root.post("/api/token/", json!({ "name": "one" })).await });
-    eventually("the edit waits for the standby and is cancelled", async || {
-        let cancel = "select count(pg_cancel_backend(pid)) from pg_stat_activity where wait_event = 'SyncRep'";
-        sqlx::query_scalar::<_, i64>(cancel).fetch_one(&world.pool).await.unwrap();
-        created.is_finished()
-    })
-    .await;
+    cancelled_until(&world.pool, || created.is_finished()).await;
     refused(&created.await.unwrap(), NOT_DURABLE);
 
     wait_for_standby(&world.pool, "").await;

@@ -237,6 +237,11 @@ async fn a_rare_model_among_many_charges_is_found_in_bounded_steps(pool: PgPool)
     for (caller, path) in [(&ana, REQUESTS), (&admin, EVERYONE)] {
         caller.get(&format!("{path}?format=csv&model=half")).await.refuses_saying(400, "range_too_large", message);
     }
+    charged(&app, &ana, one, "o1", START - 200_000, 1, 500_000).await;
+    let message = "at most 500000 requests are read for one file; ask for fewer days, or for one token";
+    for (caller, path) in [(&ana, REQUESTS), (&admin, EVERYONE)] {
+        caller.get(&format!("{path}?format=csv&model=none")).await.refuses_saying(400, "range_too_large", message);
+    }
 }
 
 #[sqlx::test(migrator = "keymeter::storage::MIGRATOR")]

@@ -216,6 +216,30 @@ async fn too_many_requests_say_when_to_retry(pool: PgPool) {
 }
 
 #[sqlx::test(migrator = "keymeter::storage::MIGRATOR")]
+async fn s8_2_an_account_writes_so_many_rows_a_minute_and_revokes_any_number(pool: PgPool) {
+    let app = TestApp::with(pool, &[("KEYMETER_LIMITS__WRITES_PER_MINUTE", "5")]).await;
+    let ana = app.enabled_user("ana").await;
+    app.clock.advance(60);
+    let first = ana.creates(json!({ "name": "one" })).await;
+    let three = json!({ "tokens": [{ "name": "two" }, { "name": "three" }, { "name": "four" }] });
+    let made = ana.post("/api/token/bulk", three.clone()).await.ok();
+    let keys = json!({ "ids": [first, made[0]["id"]] });
+    let refused = ana.post("/api/token/batch/keys", keys).await;
+    refused.refuses_saying(429, "rate_limited", "too many requests; try again in 12 s");
+    assert_eq!(refused.header("retry-after"), Some("12"));
+    ana.get("/api/user/token").await.refuses(429, "rate_limited");
+    ana.get("/api/token/").await.ok();
+    ana.delete(&format!("/api/token/{first}")).await.ok();
+    app.admin("carla").await.post("/api/token/bulk", three).await.ok();
+
+    // One that is larger than the limit takes all of a minute.
+    app.clock.advance(60);
+    let many: Vec<_> = (0..9).map(|n| json!({ "name": format!("{n}") })).collect();
+    ana.post("/api/token/bulk", json!({ "tokens": many })).await.ok();
+    ana.post("/api/token/", json!({ "name": "one" })).await.refuses(429, "rate_limited");
+}
+
+#[sqlx::test(migrator = "keymeter::storage::MIGRATOR")]
 async fn a_defect_answers_500_with_one_fixed_sentence(pool: PgPool) {
     let app = TestApp::new(pool).await;
     let ana = app.enabled_user("ana").await;

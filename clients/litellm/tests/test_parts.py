@@ -17,7 +17,7 @@ from keymeter_client.errors import CODES
 from litellm.integrations.custom_logger import CustomLogger
 from litellm.proxy._types import UserAPIKeyAuth
 
-from keymeter_litellm import holds, layout, refusals, routes, settings
+from keymeter_litellm import holds, layout, metering, refusals, routes, settings
 
 TEXT: dict[str, Any] = {"input_cost_per_token": 1e-6, "output_cost_per_token": 2e-6}
 
@@ -369,3 +369,20 @@ def test_the_defaults_are_safe() -> None:
     assert settings.read({}) == settings.Settings(Decimal(1), 900, "charge", 4096, None, 10_000)
     assert settings.read({"LITELLM_KEYMETER_UNPRICED_USD": "0"}).unpriced_usd == 0
     assert settings.read({"LITELLM_KEYMETER_ALLOW": "top_k, X-Tenant"}).allow == {"top_k", "X-Tenant"}
+
+
+@pytest.mark.parametrize(
+    ("host", "address"),
+    [
+        ("203.0.113.7", "203.0.113.7"),
+        ("203.0.113.7:5678", "203.0.113.7"),
+        ("2001:db8::7", "2001:db8::7"),
+        ("[2001:db8::7]:5678", "2001:db8::7"),
+        ("fe80::1%eth0", "fe80::1"),
+        ("203.0.113.7:x", metering.NO_ADDRESS),
+        ("unknown", metering.NO_ADDRESS),
+    ],
+)
+def test_the_address_has_no_port(host: str, address: str) -> None:
+    request = SimpleNamespace(client=SimpleNamespace(host=host))
+    assert metering._address(request) == address

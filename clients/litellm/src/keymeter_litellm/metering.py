@@ -8,6 +8,7 @@ import hmac
 import ipaddress
 import logging
 import os
+import re
 import weakref
 from collections.abc import Coroutine, Mapping
 from decimal import Decimal
@@ -457,9 +458,12 @@ def _timed_out(error: object) -> bool:
 
 
 def _address(request: HttpRequest) -> str:
-    """Of the connection. uvicorn puts that of the client there if a trusted proxy names it."""
+    """Of the connection. uvicorn puts that of the client there if a trusted proxy names it, some of which add a port."""
+    host = request.client.host if request.client else ""
+    if port := re.fullmatch(r"(?:\[(.+)\]|([^:]+))(?::\d+)?", host):
+        host = port[1] or port[2]
     try:
-        return str(ipaddress.ip_address(request.client.host.partition("%")[0])) if request.client else NO_ADDRESS
+        return str(ipaddress.ip_address(host.partition("%")[0]))
     except ValueError:
         return NO_ADDRESS
 

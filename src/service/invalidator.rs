@@ -58,6 +58,16 @@ impl Invalidator {
         self.commit_change(tx, Change::User(user)).await
     }
 
+    /// Commits a transaction that locked rows and found everything as it should be. What it found is durable then: the locks
+    /// are in PostgreSQL's log, behind the change before.
+    ///
+    /// # Errors
+    /// The database did not confirm.
+    #[expect(clippy::unused_self, reason = "a service that changes what is cached commits through it")]
+    pub async fn commit_unchanged(&self, tx: Tx) -> Result<(), StorageError> {
+        storage::commit(tx).await
+    }
+
     /// Commits a change of gateway credentials, on this server and on all others.
     ///
     /// # Errors

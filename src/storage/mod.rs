@@ -116,9 +116,6 @@ pub async fn rollback(tx: sqlx::Transaction<'_, Postgres>) -> Result<(), Storage
 }
 
 /// Commits a transaction. If the error is [`StorageError::NotDurable`], it is committed, and may be lost in a failover.
-///
-/// Also one that only locked rows and found everything as it should be: the locks are in PostgreSQL's log, so when this
-/// returns, what was found is durable too.
 pub async fn commit(tx: sqlx::Transaction<'_, Postgres>) -> Result<(), StorageError> {
     durable(async { Ok(tx.commit().await?) }).await
 }

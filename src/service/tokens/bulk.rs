@@ -83,7 +83,7 @@ impl Tokens {
                 let mut found = tokens::list_by_ids(&mut tx, &ids).await?;
                 let token = |id| Ok((found.remove(id).ok_or(KeyedRequestError::TokenDeleted)?, None));
                 let replayed = ids.iter().map(token).collect::<Result<_, KeyedRequestError>>()?;
-                storage::commit(tx).await?;
+                self.invalidator.commit_unchanged(tx).await?;
                 return Ok(Once::replayed(replayed));
             }
             let opened = keyed_requests::open(&mut tx, &self.vault, caller, &made, self.clock.now()).await?;
@@ -130,7 +130,7 @@ impl Tokens {
         let owner = actors::lock_caller(&mut tx, caller.user.id).await?;
         if keyed_requests::find(&mut tx, owner.id, request).await?.is_some() {
             let tokens = tokens::lock_listed(&mut tx, owner.id, ids).await?;
-            storage::commit(tx).await?;
+            self.invalidator.commit_unchanged(tx).await?;
             return Ok(Once::replayed(tokens));
         }
         if let Some(group) = &change.patch.group {

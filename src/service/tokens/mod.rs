@@ -36,7 +36,7 @@ use crate::domain::token::{NewToken, Switch, Token};
 use crate::domain::token_patch::{EditRefused, QuotaChange, TokenPatch};
 use crate::domain::user::User;
 use crate::storage::loader::Loader;
-use crate::storage::{self, Conn, Db, StorageError, Tx, audit, old_keys, tokens};
+use crate::storage::{Conn, Db, StorageError, Tx, audit, old_keys, tokens};
 
 /// Settings of the operator for tokens.
 #[derive(Debug)]
@@ -164,7 +164,7 @@ impl Tokens {
         actors::lock_caller(&mut tx, caller.user.id).await?;
         if keyed_requests::find(&mut tx, caller.user.id, request).await?.is_some() {
             let token = tokens::find(&mut tx, caller.user.id, id).await?;
-            storage::commit(tx).await?;
+            self.invalidator.commit_unchanged(tx).await?;
             return Ok(Once::replayed(token.ok_or(KeyedRequestError::TokenDeleted)?));
         }
         if let Some(group) = &patch.group {
@@ -249,7 +249,7 @@ impl Tokens {
         };
         // It is as it should be: a version that nobody made would refuse the edits of others.
         if token.policy.disabled_by == disabled_by {
-            storage::commit(tx).await?;
+            self.invalidator.commit_unchanged(tx).await?;
             return Ok(token);
         }
         let token = self.update(&mut tx, token).await?;

@@ -15,7 +15,7 @@ use crate::domain::search::SearchPattern;
 use crate::domain::user::{NewUser, Role, User, UserFilter, UserStatus};
 use crate::domain::username::Username;
 use crate::service::{actors, keyed_requests};
-use crate::storage::{self, Conn, access_tokens, audit, sessions, tokens, users};
+use crate::storage::{Conn, access_tokens, audit, sessions, tokens, users};
 
 /// An account to create.
 pub struct NewAccount {
@@ -235,7 +235,7 @@ impl Users {
         let mut tx = self.db.begin().await?;
         let (_, mut user) = lock_managed(&mut tx, admin, id).await?;
         if keyed_requests::find(&mut tx, admin.user.id, request).await?.is_some() {
-            storage::commit(tx).await?;
+            self.invalidator.commit_unchanged(tx).await?;
             return Ok(Once::replayed(user));
         }
         let before = user.wallet.remain();

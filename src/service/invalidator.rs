@@ -63,7 +63,6 @@ impl Invalidator {
     ///
     /// # Errors
     /// The database did not confirm.
-    #[expect(clippy::unused_self, reason = "a service that changes what is cached commits through it")]
     pub async fn commit_unchanged(&self, tx: Tx) -> Result<(), StorageError> {
         storage::commit(tx).await
     }

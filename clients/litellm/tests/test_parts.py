@@ -113,11 +113,31 @@ def test_text_is_counted_wherever_it_is() -> None:
         {"messages": [{"role": "user", "content": [{"type": "document", "source": {"type": "text", "data": text}}]}]},
         {"messages": None, "contents": [{"parts": [{"functionResponse": {"response": {"source": text}}}]}]},
         {"messages": None, "prompt": {"id": "a", "variables": {"a": text}}},
+        {"messages": None, "prompt": "a", "suffix": text},
+        {"output_config": {"format": {"type": "json_schema", "schema": {"description": text}}}},
+        {"messages": None, "generationConfig": {"responseSchema": {"description": text}}},
+        {"messages": None, "generationConfig": {"responseJsonSchema": {"description": text}}},
+        {"messages": [{"role": "user", "content": [{"type": "search_result", "source": text}]}]},
+        {"messages": [{"role": "assistant", "content": "a", "thinking_blocks": [{"type": "thinking", "thinking": text}]}]},
+        {"messages": [{"role": "assistant", "content": [{"type": "text", "text": "a", "citations": [{"cited_text": text}]}]}]},
         {"tools": json.loads('{"a":' * 90 + json.dumps(text) + "}" * 90)},
     ):
         assert 5000 < hold(price, **data) < 12_000, data
     predicted = hold({"output_cost_per_token": 1}, prediction={"type": "content", "content": text}, max_tokens=10)
     assert 5000 < predicted < 12_000
+
+
+def test_a_short_limit_of_messages_is_held_as_it_is_sent() -> None:
+    """LiteLLM asks OpenAI's Responses for 16 tokens at least."""
+    price = {"output_cost_per_token": 1}
+    assert hold(price, "anthropic_messages", max_tokens=5) == 16
+    assert hold(price, "anthropic_messages", max_tokens=20) == 20
+
+
+def test_a_long_document_is_searched_as_several() -> None:
+    price = {"input_cost_per_query": 1}
+    assert hold(price, "rerank", query="a", documents=["word " * 4_000] * 100) >= 8
+    assert hold(price, "rerank", query="a", documents=[{"text": "word " * 4_000}] * 100) >= 8
 
 
 def test_images_and_files_are_not_counted_as_text() -> None:

@@ -28,6 +28,10 @@ _BYTES_OF_A_SECOND: Final = 2_000
 _CHARACTERS_OF_A_SECOND: Final = 10
 _AUDIO_TOKENS_OF_A_SECOND: Final = 50
 _DOCUMENTS_OF_A_QUERY: Final = 100
+# Of 500 tokens, after which a document counts as another one.
+_BYTES_OF_A_DOCUMENT: Final = 1_000
+# Of Responses, which LiteLLM asks for if the messages are for OpenAI.
+_LEAST_OUTPUT: Final = 16
 
 _MEDIA: Final = frozenset(
     {
@@ -40,7 +44,11 @@ _PLACES: Final = ("generationConfig", "generation_config", "config")
 # Arguments and results of tools. What has the name of a picture there is a text.
 _ARGUMENTS: Final = frozenset({"input", "args", "arguments", "response"})
 _CONTENTS: Final = ("messages", "prompt", "input", "contents", "query", "documents", "system", "systemInstruction")
-_TEXTS: Final = ("instructions", "tools", "functions", "response_format", "text")
+_TEXTS: Final = ("instructions", "tools", "functions", "response_format", "text", "suffix", "output_config")
+_SCHEMAS: Final = ("responseSchema", "responseJsonSchema")
+# What LiteLLM counts of messages whose contents are texts.
+_COUNTED: Final = frozenset({"role", "content", "name", "tool_calls", "tool_call_id", "function_call"})
+_COUNTED_PART: Final = frozenset({"type", "text"})
 _DEPTH: Final = 50
 # Tiers of service that cost no more than the usual one.
 _USUAL_TIERS: Final = ("auto", "default", "flex", "standard", "standard_only")
@@ -143,6 +151,13 @@ def unpriced(price: Price, data: Mapping[str, Any]) -> str | None:
     return None
 
 
+def is_unheard(price: Price, call_type: str, report: object) -> bool:
+    """Speech whose sound has a price and no count."""
+    has_count = isinstance(report, Mapping) and bool(report.get("completion_tokens"))
+    rates = {name: value for name, value in price.items() if name.startswith("output_cost_per_")}
+    return call_type == "aspeech" and not has_count and any(_rates(rates))
+
+
 def timeouts(router: Any, model: str) -> Iterator[float]:
     """Of the deployments that have one of their own, in seconds."""
     for deployment in router.get_model_list(model_name=model) or []:
@@ -231,6 +246,8 @@ def need_of(call_type: str, data: Mapping[str, Any], model: str) -> Need:
     """Counts tokens, which takes a while: run it in a thread."""
     prompt = _prompt_tokens(data, model)
     limit = max(_wholes(data, routes.LIMITS), default=None)
+    if call_type == "anthropic_messages" and limit is not None:
+        limit = max(limit, _LEAST_OUTPUT)
     answers = max([1, *_wholes(data, routes.ANSWERS)])
     if call_type == "atext_completion" and isinstance(data.get("prompt"), list):
         prompts = data["prompt"]
@@ -241,9 +258,9 @@ def need_of(call_type: str, data: Mapping[str, Any], model: str) -> Need:
         units["output_cost_per_token"] = 0
     if call_type == "rerank":
         documents = data.get("documents")
-        units["input_cost_per_query"] = (
-            max(1, -(-len(documents) // _DOCUMENTS_OF_A_QUERY)) if isinstance(documents, list) else 1
-        )
+        sizes = [len(str(each).encode()) for each in documents] if isinstance(documents, list) else []
+        count = sum(max(1, math.ceil(size / _BYTES_OF_A_DOCUMENT)) for size in sizes)
+        units["input_cost_per_query"] = max(1, math.ceil(count / _DOCUMENTS_OF_A_QUERY))
     elif call_type == "aembedding":
         units["input_cost_per_query"] = 1
         units["input_cost_per_character"] = _characters(data.get("input"))
@@ -304,7 +321,7 @@ def _wholes(data: Mapping[str, Any], names: Iterable[str]) -> list[int]:
 def _prompt_tokens(data: Mapping[str, Any], model: str) -> int:
     total = 0
     messages = data.get("messages")
-    counted = isinstance(messages, list) and "system" not in data and all(isinstance(part, str) for part in _parts(messages))
+    counted = isinstance(messages, list) and "system" not in data and all(map(_is_counted, messages))
     if counted:
         try:
             # LiteLLM knows how a model writes messages. Without the last argument it downloads pictures.
@@ -313,8 +330,20 @@ def _prompt_tokens(data: Mapping[str, Any], model: str) -> int:
             log.debug("LiteLLM cannot count these messages: %s", error)
             counted = False
     parts = [part for name in _CONTENTS if not (counted and name == "messages") for part in _parts(data.get(name))]
-    parts += [part for name in _TEXTS for part in _parts(data.get(name), media=False)]
+    config = data.get("generationConfig")
+    schemas = [config.get(name) for name in _SCHEMAS] if isinstance(config, Mapping) else []
+    for text in (*(data.get(name) for name in _TEXTS), *schemas):
+        parts += _parts(text, media=False)
     return total + _tokens_of(parts, model)
+
+
+def _is_counted(message: object) -> bool:
+    """LiteLLM counts all of this message."""
+    if not isinstance(message, Mapping) or not message.keys() <= _COUNTED:
+        return False
+    content = message.get("content")
+    parts = content if isinstance(content, list) else []
+    return all(isinstance(part, Mapping) and part.keys() <= _COUNTED_PART for part in parts)
 
 
 def _tokens_of(parts: Iterable[str | int], model: str) -> int:
@@ -338,7 +367,7 @@ def _parts(value: object, media: bool = True, depth: int = 0) -> Iterator[str | 
         yield repr(value)
     elif isinstance(value, Mapping):
         for name, each in value.items():
-            if media and name in _MEDIA and not (isinstance(each, Mapping) and each.get("type") in ("text", "content")):
+            if media and _is_medium(str(name), each):
                 yield _TOKENS_OF_A_MEDIUM
             else:
                 yield str(name)
@@ -351,6 +380,13 @@ def _parts(value: object, media: bool = True, depth: int = 0) -> Iterator[str | 
                 yield from _parts(each, media, depth + 1)
     elif isinstance(value, (int, float)):
         yield "0"
+
+
+def _is_medium(name: str, value: object) -> bool:
+    if isinstance(value, Mapping):
+        return name in _MEDIA and value.get("type") not in ("text", "content")
+    # Of a search result it is a text.
+    return name in _MEDIA and name != "source"
 
 
 def _characters(value: object) -> int:

@@ -63,6 +63,9 @@ model_list:
   - model_name: speech
     litellm_params: {{model: openai/speech, api_base: {url}/v1, api_key: none, input_cost_per_character: 0.000015}}
     model_info: {{mode: audio_speech}}
+  - model_name: voice
+    litellm_params: {{model: openai/voice, api_base: {url}/v1, api_key: none, input_cost_per_token: 0.0000006, output_cost_per_second: 0.00025}}
+    model_info: {{mode: audio_speech}}
   - model_name: transcription
     litellm_params: {{model: openai/whisper-1, api_base: {url}/v1, api_key: none}}
   - model_name: moderation

@@ -13,6 +13,8 @@ from conftest import Proxies, client, cost, plan
 from programs import Key, Keymeter, LiteLLM, Upstream
 from test_routes import wav
 
+from keymeter_litellm import gate
+
 
 def chat(**fields: object) -> dict[str, Any]:
     return {"model": "chat", "messages": plan(), **fields}
@@ -315,3 +317,29 @@ def test_a_strangers_key_is_refused_before_anything_is_counted(proxy: LiteLLM, b
         headers={"Authorization": "Bearer sk-stranger"},
     )
     assert (answer.status_code, answer.json()["error"]["code"]) == (401, "invalid_api_key")
+
+
+@pytest.mark.parametrize(
+    ("path", "body"),
+    [
+        ("/v1/chat/completions", {"model": "chat", "max_tokens": 0}),
+        ("/v1/chat/completions", {"model": "chat", "max_completion_tokens": 0}),
+        ("/v1/responses", {"model": "chat", "max_output_tokens": 0, "input": "a"}),
+        ("/v1/messages", {"model": "chat", "max_tokens": 0}),
+        ("/v1beta/models/gemini:generateContent", {"contents": [], "generationConfig": {"maxOutputTokens": 0}}),
+    ],
+)
+def test_a_limit_of_0_is_refused(http: httpx.Client, key: Key, path: str, body: dict[str, Any]) -> None:
+    """Some providers would take it for none."""
+    if "chat" in path or "messages" in path:
+        body = {**body, "messages": [{"role": "user", "content": "a"}]}
+    answer = http.post(path, json=body)
+    assert answer.status_code == 400
+    assert "must be a whole number of 1 or more" in answer.text
+    key.settled()
+
+
+def test_a_body_that_is_too_large_is_refused(http: httpx.Client, key: Key) -> None:
+    answer = http.post("/v1/chat/completions", content=b" " * (gate.MAX_BODY + 1))
+    assert (answer.status_code, answer.json()["error"]["code"]) == (413, "body_too_large")
+    key.settled()

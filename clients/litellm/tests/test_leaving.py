@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 from collections.abc import Iterator
 from pathlib import Path
@@ -95,6 +96,18 @@ def test_who_asks_for_the_counts_gets_them(http: httpx.Client, key: Key) -> None
     key.settled(cost(30, 40_000))
 
 
+ACROSS = [(CHAT, "claude"), ("/v1/responses", "claude"), ("/v1/messages", "gemini")]
+
+
+@pytest.mark.parametrize(("path", "model"), [*((path, None) for path in STREAMS), *ACROSS])
+def test_a_stream_of_equal_chunks_is_charged_to_its_end(http: httpx.Client, key: Key, path: str, model: str | None) -> None:
+    """A prompt can ask for them. LiteLLM would end the stream after a hundred, before the provider's counts."""
+    body = ask(path, prompt_tokens=30, completion_tokens=40_000, chunks=150)
+    answer = http.post(path, json=body if model is None else {**body, "model": model})
+    assert answer.status_code == 200, answer.text
+    key.settled(cost(30, 40_000))
+
+
 @pytest.fixture(scope="module")
 def hasty(folder: Path, upstream: Upstream, keymeter: Keymeter) -> Iterator[LiteLLM]:
     """With two seconds for each attempt, and one repetition."""
@@ -143,6 +156,15 @@ def test_a_stream_that_ends_by_time_costs_the_hold(hasty: LiteLLM, key: Key, pat
     assert key.now()["used_quota"] > quota(cost(0, 300))
 
 
+@pytest.mark.parametrize("path", STREAMS)
+def test_an_answer_that_fails_on_its_way_is_not_free(http: httpx.Client, key: Key, path: str) -> None:
+    body = ask(path, prompt_tokens=30, completion_tokens=40_000, chunks=8, break_after=4, delay=0.05)
+    with contextlib.suppress(httpx.RemoteProtocolError):
+        http.post(path, json=body)
+    eventually(lambda: key.charges() and not key.held(), 30)
+    assert key.now()["used_quota"] > 0
+
+
 def test_a_provider_that_cannot_be_reached_costs_nothing(proxies: Proxies, key: Key) -> None:
     proxy = proxies.make(retries=0)
     path = Path(proxy.command[proxy.command.index("--config") + 1])
@@ -161,6 +183,19 @@ def test_a_stream_is_read_for_the_time_of_its_request(hasty: LiteLLM, key: Key, 
     eventually(lambda: "had its time" in hasty.log())
     # What LiteLLM reports of the part later is not charged again.
     assert quota(hold(body["messages"], 300)) == key.now()["used_quota"]
+
+
+def test_who_leaves_after_the_time_of_the_request_pays_to_the_end_too(hasty: LiteLLM, key: Key) -> None:
+    """Each chunk came in time, and the answer took longer."""
+    body = ask(CHAT, prompt_tokens=30, completion_tokens=40_000, chunks=30, delay=0.1)
+    headers = {"Authorization": f"Bearer {key.secret}"}
+    with httpx.stream("POST", f"{hasty.url}{CHAT}", json=body, headers=headers, timeout=60) as answer:
+        words = 0
+        for line in answer.iter_lines():
+            words += line.count("word")
+            if words == 28:
+                break
+    key.settled(cost(30, 40_000))
 
 
 def test_a_plain_call_that_the_client_leaves_has_the_same_time(hasty: LiteLLM, key: Key) -> None:

@@ -356,3 +356,11 @@ def test_forty_at_once_with_quota_for_five(proxy: LiteLLM, keymeter: Keymeter, u
 def test_prices_are_those_of_the_configuration() -> None:
     assert cost(1, 0) == PROMPT_USD
     assert cost(0, 1) == COMPLETION_USD
+
+
+def test_speech_is_not_charged_for_its_text_alone(http: httpx.Client, key: Key) -> None:
+    answer = http.post("/v1/audio/speech", json={"model": "voice", "voice": "alloy", "input": "the cat sat. " * 300})
+    assert answer.status_code == 200, answer.text
+    eventually(lambda: key.charges() and not key.held())
+    # About four minutes of sound.
+    assert key.now()["used_quota"] > quota(Decimal("0.00025") * 240)

@@ -10,7 +10,6 @@ from __future__ import annotations
 import asyncio
 import logging
 import re
-import time
 from collections.abc import Awaitable, Callable, Mapping, MutableMapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
@@ -39,6 +38,8 @@ Send = Callable[[Message], Awaitable[None]]
 App = Callable[[Scope, Receive, Send], Awaitable[None]]
 
 SCOPE: Final = "keymeter"
+MAX_BODY: Final = 64 * 1024 * 1024
+"""In bytes. It is read before the key is checked."""
 
 # LiteLLM's own arguments, and members of other APIs: nothing for this provider. Clients send some of them out of habit, so they
 # are removed, not refused.
@@ -90,14 +91,13 @@ class Gate:
         if api is None:
             await self._app(scope, receive, send)
             return
-        started = time.monotonic()
-        raw = await _read(receive)
-        if raw is None:
-            return
         headers = Headers(scope=scope)
         passage = Passage(api, None)
         body, content_type = b"{}", "application/json"
         try:
+            raw = await _read(receive)
+            if raw is None:
+                return
             if api.form and headers.get("content-type", "").partition(";")[0].strip().lower() == "multipart/form-data":
                 body, content_type = await _form(api, self._allow, scope, raw)
             else:
@@ -107,7 +107,7 @@ class Gate:
         self._rewrite(scope, headers, body, content_type)
         scope[SCOPE] = passage
         if passage.refusal is None and api.call_types:
-            await self._carry_out(scope, passage, started, _once(body), receive, send)
+            await self._carry_out(scope, passage, _once(body), receive, send)
         else:
             await self._app(scope, _once(body, receive), send)
 
@@ -126,16 +126,20 @@ class Gate:
         for name in [name for name in scope.get("state") or () if name.startswith("_cached")]:
             del scope["state"][name]
 
-    async def _carry_out(
-        self, scope: Scope, passage: Passage, started: float, body: Receive, receive: Receive, send: Send
-    ) -> None:
+    async def _carry_out(self, scope: Scope, passage: Passage, body: Receive, receive: Receive, send: Send) -> None:
         """Nobody behind the gate learns that the client leaves: the provider works on, and LiteLLM reads what it bills.
 
-        After the time that the request has, the hold is charged.
+        After the time that the request has, counted again from then on, the hold is charged.
         """
         left = asyncio.Event()
 
+        status = 0
+
         async def send_unless_left(message: Message) -> None:
+            nonlocal status
+            status = message.get("status", status)
+            if passage.metered is not None and message.get("body") and status < 400:  # of HTTP
+                passage.metered.has_answer = True
             if not left.is_set():
                 try:
                     await send(message)
@@ -149,7 +153,7 @@ class Gate:
 
         async def limit() -> None:
             await left.wait()
-            await asyncio.sleep(started + self._plugin.seconds_of(passage.metered) - time.monotonic())
+            await asyncio.sleep(self._plugin.seconds_of(passage.metered))
             if passage.metered is not None:
                 self._plugin.give_up(passage.metered)
             work.cancel()
@@ -176,13 +180,17 @@ class Gate:
 
 
 async def _read(receive: Receive) -> bytes | None:
-    """None if the client left."""
-    parts = []
+    """None if the client left. Raises Refusal."""
+    parts: list[bytes] = []
+    size = 0
     while True:
         message = await receive()
         if message["type"] != "http.request":
             return None
         parts.append(message.get("body", b""))
+        size += len(parts[-1])
+        if size > MAX_BODY:
+            raise refusals.too_large(MAX_BODY)
         if not message.get("more_body", False):
             return b"".join(parts)
 
@@ -258,9 +266,10 @@ def cleaned(api: routes.Api, allow: frozenset[str], body: Mapping[str, Any]) -> 
             if not isinstance(value, Mapping):
                 raise refusals.invalid(f"`{name}` must be an object")
             kept[name] = _members(value, members | allow, api.camel, f"{name}.")
-    for name in (*api.limits, *api.answers):
-        if (value := _at(kept, name)) is not None and holds.whole(value) is None:
-            raise refusals.invalid(f"`{name}` must be a whole number of 0 or more")
+    # Some providers, and LiteLLM on its way to them, take a limit of 0 for none.
+    for name, least in (*((name, api.least_limit) for name in api.limits), *((name, 0) for name in api.answers)):
+        if (value := _at(kept, name)) is not None and ((number := holds.whole(value)) is None or number < least):
+            raise refusals.invalid(f"`{name}` must be a whole number of {least} or more")
     if not isinstance(kept.get("stream", False), bool | None):
         raise refusals.invalid("`stream` must be true or false")
     if kept.get("metadata") is not None and "metadata" not in allow:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import inspect
 import logging
+import sys
 from collections.abc import Awaitable, Callable
 from importlib.metadata import version
 from typing import Any, Final
@@ -45,7 +46,7 @@ _FIELDS: Final = (
     (proxy_server.app.router, ("middleware_stack",)),
     (UserAPIKeyAuth, ("model_fields",)),
     (Logging, ("async_success_log_enqueued", "should_run_callback")),
-    (litellm, ("callbacks", "model_cost", "request_timeout")),
+    (litellm, ("callbacks", "model_cost", "request_timeout", "REPEATED_STREAMING_CHUNK_LIMIT")),
 )
 STRIP_USAGE: Final = "_litellm_strip_stream_usage"
 """An argument by which LiteLLM keeps the counts at the end of a stream from a client that has not asked for them."""
@@ -87,6 +88,11 @@ def _parameters(function: object) -> tuple[str, ...] | None:
     if not callable(function):
         return None
     return tuple(name for name in inspect.signature(function).parameters if name != "self")
+
+
+def let_streams_end() -> None:
+    """LiteLLM breaks a stream off after so many equal chunks, before the provider's counts. A prompt can ask for them."""
+    litellm.REPEATED_STREAMING_CHUNK_LIMIT = sys.maxsize
 
 
 def before_routes(gate: Callable[[Any], Any]) -> None:

@@ -54,9 +54,12 @@ class MeteredRequest:
         """Its hold was charged, so nothing more is."""
         self.timed_out = False
         """An attempt that was sent had no answer in time. The provider may work on, and bill it."""
+        self.has_answer = False
+        """Some of its answer was sent to the client."""
         self.flat_usd: Decimal | None = None
         """What it costs if the model has no price."""
         self.model = ""
+        self.call_type = ""
         self.reported: set[tuple[str, str]] = set()
         self.log_object: weakref.ref[Any] | None = None
 
@@ -84,6 +87,7 @@ class _PROXY_Keymeter(CustomLogger):  # noqa: N801
     def __init__(self) -> None:
         super().__init__()
         layout.check()
+        layout.let_streams_end()
         self.settings = settings.read(os.environ)
         self.keymeter = AsyncKeymeter(max_spends=self.settings.max_requests)
         self.proof: Proof | None = None
@@ -202,7 +206,7 @@ class _PROXY_Keymeter(CustomLogger):  # noqa: N801
             # LiteLLM tries another model because its own rate limit refused this one.
             self._end(request, failed=True)
         request.spend, request.ended, request.timed_out = None, False, False
-        request.model = model
+        request.model, request.call_type = model, call_type
         usd = await self._hold(request, call_type, data, model)
         await self._reserve(request, usd, model)
         if (log_object := data.get("litellm_logging_obj")) is not None:
@@ -262,7 +266,7 @@ class _PROXY_Keymeter(CustomLogger):  # noqa: N801
     # --- While it is carried out, see gate.Gate -----------------------------------------------------------------------
 
     def seconds_of(self, request: MeteredRequest | None) -> float:
-        """How long it may take whose client has left."""
+        """How long it may take after its client has left."""
         router = proxy_server.llm_router
         seconds = (router.timeout if router is not None else None) or litellm.request_timeout
         if router is not None and request is not None and request.model:
@@ -272,7 +276,7 @@ class _PROXY_Keymeter(CustomLogger):  # noqa: N801
     def give_up(self, request: MeteredRequest) -> None:
         """The provider may work on, and nobody will hear what it bills."""
         if request.spend is not None and not request.ended:
-            log.warning("a request to %s has had its time, and its client left: its hold is charged", request.model)
+            log.warning("a request to %s has had its time after its client left: its hold is charged", request.model)
             request.given_up = True
             self._end(request, failed=False)
 
@@ -314,7 +318,7 @@ class _PROXY_Keymeter(CustomLogger):  # noqa: N801
         if cost is None:
             log.error("LiteLLM does not know what a request to %s cost: its hold is charged", request.model)
         else:
-            self._tell(request.spend, cost, kwargs.get("standard_logging_object"))
+            self._tell(request.spend, cost, _report(kwargs))
         self._end(request, failed=False)
 
     async def async_log_failure_event(self, kwargs: Any, response_obj: Any, start_time: Any, end_time: Any) -> None:
@@ -345,23 +349,29 @@ class _PROXY_Keymeter(CustomLogger):  # noqa: N801
         cost = _usd(request_data.get("response_cost"))
         if cost:
             self._tell(request.spend, cost * self.settings.markup, request_data.get("standard_logging_object"))
-        self._end(request, failed=True)
+        elif request.has_answer:
+            log.warning("an answer of %s has failed on its way, and nobody knows its cost: its hold is charged", request.model)
+            request.given_up = True
+        self._end(request, failed=not request.given_up)
 
     def _cost(self, kwargs: Mapping[str, Any], request: MeteredRequest | None) -> Decimal | None:
         """In dollars, as it is charged; None if nobody knows it."""
         if kwargs.get("cache_hit") is True:
             return Decimal(0)
         cost = _usd(kwargs.get("response_cost"))
+        price = _price(kwargs)
+        if cost and request is not None and price is not None and holds.is_unheard(price, request.call_type, _report(kwargs)):
+            # LiteLLM counts the text alone, and the provider bills the sound too.
+            return None
         if cost or request is None:
             return None if cost is None else cost * self.settings.markup
-        price = _price(kwargs)
         if price is None or not holds.is_price(price):
             # A model without a price costs LiteLLM nothing.
             return request.flat_usd
         if holds.is_free(price):
             return Decimal(0)
         # LiteLLM cannot read each answer. What it cannot read is not free.
-        usage = holds.usage_usd(price, kwargs.get("standard_logging_object"))
+        usage = holds.usage_usd(price, _report(kwargs))
         log.warning("LiteLLM says that a request to %s cost %s; by its usage it is %s USD", request.model, cost, usage)
         return None if usage is None else usage * self.settings.markup
 
@@ -432,6 +442,10 @@ def _price(kwargs: Mapping[str, Any]) -> holds.Price | None:
         return None
     found = router.get_deployment(model_id=deployment)
     return None if found is None else holds.price_of(router, deployment, found.litellm_params.model)
+
+
+def _report(kwargs: Mapping[str, Any]) -> object:
+    return kwargs.get("standard_logging_object")
 
 
 def _count_stream(data: dict[str, Any]) -> None:

@@ -34,6 +34,10 @@ def invalid(message: str) -> Refusal:
     return Refusal(400, "invalid_request_error", "invalid_request", message, NO_RETRY)
 
 
+def too_large(most: int) -> Refusal:
+    return Refusal(413, "invalid_request_error", "body_too_large", f"the body has more than {most} bytes", NO_RETRY)
+
+
 def not_metered(message: str) -> Refusal:
     return Refusal(403, "permission_error", "not_metered", message, NO_RETRY)
 

@@ -31,6 +31,7 @@ class Api:
     """Of the body. Those that cost what no hold and no price counts are missing, see the README."""
     limits: tuple[str, ...] = ()
     """Members that limit the output. Those of other APIs are removed."""
+    least_limit: int = 1
     answers: tuple[str, ...] = ()
     """Members that multiply the answers."""
     tools: str = ""
@@ -95,6 +96,8 @@ APIS: Final = (
         call_types=_words("atext_completion"),
         members=_words(_SAMPLING, "prompt max_tokens n best_of echo suffix logprobs"),
         limits=("max_tokens",),
+        # With `echo`, for the probabilities of the prompt.
+        least_limit=0,
         answers=("n", "best_of"),
     ),
     Api(

@@ -7,9 +7,10 @@
 //!
 //! A batch leaves out the wallets that another transaction holds: it would hold those of others while it waits. What it
 //! leaves out comes back, and is tried again with all that has come of its owner meanwhile. The first time a batch of such
-//! owners waits for their locks for a moment, because most are free soon. After that they are tried every 50 ms, and one
-//! owner after the other is waited for, in a batch alone: a wallet that other servers want all the time is never found
-//! free. No more than one batch waits for locks, and none if it is the only lane: it would delay the owners of free wallets.
+//! owners waits for their locks for a moment, because most are free soon. After that they are tried every 50 ms, and are
+//! waited for in turn, each in a batch alone: a wallet that other servers want all the time is never found free. No more
+//! than one batch waits for locks, in turn one of new owners and one of the others, and none if it is the only lane: it
+//! would delay the owners of free wallets. What comes back meanwhile is tried with the others.
 
 use std::collections::{HashMap, HashSet, VecDeque};
 use std::pin::pin;
@@ -70,6 +71,10 @@ struct State {
     running: u32,
     /// One of them waits for locks.
     waits: bool,
+    /// How many owners were waited for in a batch alone.
+    turn: u64,
+    /// The last batch that waited was of those that came back once.
+    once_was_last: bool,
     is_closed: bool,
 }
 
@@ -80,6 +85,8 @@ struct Held {
     operations: usize,
     /// How often some did.
     times: u32,
+    /// The [`turn`](State::turn) in which the owner was last waited for alone, or else came back first.
+    waited_at: u64,
 }
 
 /// What a batch takes.
@@ -87,8 +94,8 @@ struct Held {
 enum Next {
     /// All that came back once.
     HeldOnce,
-    /// What came back of the owner who was tried least often since.
-    HeldLeast,
+    /// What came back again of the owner who was waited for longest ago.
+    HeldNext,
     /// All that came back.
     Held,
     /// All that did not.
@@ -178,7 +185,7 @@ impl Queue {
 impl Next {
     const fn locking(self) -> Locking {
         match self {
-            Self::HeldOnce | Self::HeldLeast => Locking::Wait,
+            Self::HeldOnce | Self::HeldNext => Locking::Wait,
             Self::Held | Self::New => Locking::Skip,
         }
     }
@@ -189,10 +196,14 @@ impl State {
         !self.taken.contains(&owner) && !self.held.contains_key(&owner)
     }
 
-    /// Owners whose operations came back, and how often.
-    fn held(&self) -> impl Iterator<Item = (UserId, u32)> {
-        let waits = |owner: &UserId| !self.taken.contains(owner);
-        self.held.iter().filter(move |(owner, _)| waits(owner)).map(|(owner, held)| (*owner, held.times))
+    /// Owners whose operations came back and are in no batch.
+    fn held(&self) -> impl Iterator<Item = (UserId, &Held)> {
+        self.held.iter().map(|(owner, held)| (*owner, held)).filter(|(owner, _)| !self.taken.contains(owner))
+    }
+
+    /// Whether a batch that skips locks tries an owner: also one who came back once, if nobody can be waited for meanwhile.
+    const fn is_tried(&self, held: &Held, lanes: u32) -> bool {
+        held.times > 1 || lanes == 1 || self.waits
     }
 
     /// When the next batch may begin and what it takes, as far as that is known.
@@ -202,18 +213,18 @@ impl State {
         }
         let is_any_old = self.held.values().any(|held| held.times > 1);
         let may_wait = !self.waits && (lanes > 1 || !is_any_old);
-        let once = may_wait && self.held().any(|(_, times)| times == 1);
-        let old = self.held().any(|(_, times)| times > 1 || lanes == 1);
-        let next_old = if may_wait && lanes > 1 { Next::HeldLeast } else { Next::Held };
+        let once = may_wait && self.held().any(|(_, held)| held.times == 1);
+        let old = self.held().any(|(_, held)| self.is_tried(held, lanes));
+        let next_old = if may_wait && lanes > 1 { Next::HeldNext } else { Next::Held };
         let first = self.waiting.iter().find(|one| self.ready > 0 && self.is_ready(one.owner)).map(|first| {
             let waits_for_no_batch = self.running == 0 || self.ready >= MANY;
             if waits_for_no_batch { first.since } else { first.since + LONG }
         });
-        let all = [
-            once.then_some((now, Next::HeldOnce)),
-            self.retry_at.filter(|_| old).map(|at| (at, next_old)),
-            first.map(|at| (at, Next::New)),
-        ];
+        let once = once.then_some((now, Next::HeldOnce));
+        let old = self.retry_at.filter(|_| old).map(|at| (at, next_old));
+        // In turn: new ones would keep the old from being waited for.
+        let [one, other] = if self.once_was_last { [old, once] } else { [once, old] };
+        let all = [one, other, first.map(|at| (at, Next::New))];
         let mut all = all.into_iter().flatten();
         all.clone().find(|(at, _)| *at <= now).or_else(|| all.by_ref().min_by_key(|(at, _)| *at))
     }
@@ -221,12 +232,12 @@ impl State {
     /// Takes a batch.
     fn take(&mut self, next: Next, lanes: u32) -> (Vec<Queued>, HashSet<UserId>) {
         let held: HashSet<UserId> = match next {
-            Next::HeldOnce => self.held().filter(|(_, times)| *times == 1).map(|(owner, _)| owner).collect(),
-            Next::HeldLeast => {
-                let old = self.held().filter(|(_, times)| *times > 1);
-                old.min_by_key(|(_, times)| *times).map(|(owner, _)| owner).into_iter().collect()
+            Next::HeldOnce => self.held().filter(|(_, held)| held.times == 1).map(|(owner, _)| owner).collect(),
+            Next::HeldNext => {
+                let old = self.held().filter(|(_, held)| held.times > 1);
+                old.min_by_key(|(_, held)| (held.waited_at, held.times)).map(|(owner, _)| owner).into_iter().collect()
             }
-            Next::Held => self.held().filter(|(_, times)| *times > 1 || lanes == 1).map(|(owner, _)| owner).collect(),
+            Next::Held => self.held().filter(|(_, held)| self.is_tried(held, lanes)).map(|(owner, _)| owner).collect(),
             Next::New => HashSet::new(),
         };
         let (mut operations, mut owners, mut new) = (Vec::new(), HashSet::new(), 0);
@@ -246,8 +257,19 @@ impl State {
         }
         rest.extend(waiting);
         self.waiting = rest;
+        if next == Next::HeldNext {
+            self.turn += 1;
+            for owner in &owners {
+                if let Some(held) = self.held.get_mut(owner) {
+                    held.waited_at = self.turn;
+                }
+            }
+        }
         self.taken.extend(&owners);
-        self.waits |= next.locking() == Locking::Wait;
+        if next.locking() == Locking::Wait {
+            self.waits = true;
+            self.once_was_last = next == Next::HeldOnce;
+        }
         if next == Next::Held || self.held().next().is_none() {
             self.retry_at = None;
         }
@@ -262,10 +284,11 @@ impl State {
 
     /// Ends a batch of these owners. What comes back waits before all others. Returns that for which there is no room.
     fn end(&mut self, owners: &HashSet<UserId>, locking: Locking, held: Vec<Queued>) -> Vec<Queued> {
-        let mut times = HashMap::new();
+        let mut before = HashMap::new();
         for owner in owners {
             self.taken.remove(owner);
-            times.insert(*owner, self.held.remove(owner).map_or(0, |held| held.times));
+            let new = Held { waited_at: self.turn, ..Held::default() };
+            before.insert(*owner, self.held.remove(owner).unwrap_or(new));
         }
         let (mut back, mut refused) = (VecDeque::with_capacity(held.len()), Vec::new());
         for mut one in held {
@@ -276,7 +299,10 @@ impl State {
             }
             self.came_back += 1;
             of_owner.operations += 1;
-            of_owner.times = times.get(&one.owner).map_or(1, |times| times.saturating_add(1));
+            if let Some(before) = before.get(&one.owner) {
+                of_owner.times = before.times.saturating_add(1);
+                of_owner.waited_at = before.waited_at;
+            }
             one.has_come_back = true;
             back.push_back(one);
         }
@@ -509,9 +535,52 @@ mod tests {
         let three = once.operations.split_off(1);
         once.end(three);
         let least = queue.take().await.unwrap();
-        assert_eq!((owners(&least), least.locking), (vec![3], Locking::Wait), "who was tried least often");
+        assert_eq!((owners(&least), least.locking), (vec![3], Locking::Wait), "whose turn it is");
         let rest = taken(&queue).unwrap();
         assert_eq!((owners(&rest), rest.locking), (vec![1], Locking::Skip), "beside it");
+    }
+
+    #[tokio::test]
+    async fn owners_who_are_held_for_long_are_waited_for_in_turn() {
+        let queue = queue_of([1, 2]);
+        come_back(taken(&queue).unwrap());
+        come_back(taken(&queue).unwrap());
+        let mut waited_for = Vec::new();
+        for _ in 0..6 {
+            let waits = queue.take().await.unwrap();
+            assert!(waits.locking == Locking::Wait);
+            waited_for.extend(owners(&waits));
+            // Meanwhile the other one is tried without waiting, which takes no turn.
+            for _ in 0..2 {
+                let skips = queue.take().await.unwrap();
+                assert!(skips.locking == Locking::Skip);
+                come_back(skips);
+            }
+            come_back(waits);
+        }
+        assert!(waited_for.windows(2).all(|pair| pair[0] != pair[1]), "{waited_for:?}");
+    }
+
+    #[tokio::test]
+    async fn owners_who_come_back_first_take_turns_with_those_who_are_held_for_long() {
+        let queue = queue_of([1]);
+        come_back(taken(&queue).unwrap());
+        come_back(taken(&queue).unwrap());
+        tokio::time::sleep(2 * RETRY_HELD).await;
+        let mut waited_for = Vec::new();
+        for new in 10..16 {
+            // A new owner is held each time that a wait ends.
+            let long = taken(&queue);
+            push(&queue, [new]);
+            come_back(queue.take().await.unwrap());
+            if let Some(long) = long {
+                waited_for.extend(owners(&long).into_iter().filter(|_| long.locking == Locking::Wait));
+                come_back(long);
+            }
+            tokio::time::sleep(RETRY_HELD).await;
+        }
+        assert!(waited_for.contains(&1) && waited_for.iter().any(|owner| *owner >= 10), "{waited_for:?}");
+        assert!(waited_for.iter().filter(|owner| **owner == 1).count() >= 2, "{waited_for:?}");
     }
 
     #[tokio::test]

@@ -58,7 +58,7 @@ pub async fn expire_overdue(
     ledger: &Ledger,
     charge_after: Duration,
 ) -> Result<Finished, StorageError> {
-    // Owners whose wallets another transaction holds, or who found the ledger busy. They wait for the next round, and nobody waits for them.
+    // Owners whose wallets another transaction holds, or whose expiries the full ledger refused. The next round tries them.
     let mut held = Vec::new();
     loop {
         let overdue = {
@@ -77,6 +77,7 @@ pub async fn expire_overdue(
                 Ok(_) => {}
                 Err(LedgerError::Refused(_)) if is_last => {}
                 Err(LedgerError::Refused(_) | LedgerError::Busy) => held.push(reservation.owner),
+                Err(LedgerError::Storage(error)) => return Err(error),
                 Err(error) => {
                     tracing::warn!(job = NAME, %error, "reservations were not expired; the next round tries again");
                     return Ok(Finished::Later);

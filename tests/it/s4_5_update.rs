@@ -112,6 +112,10 @@ async fn a_full_update_changes_no_status_and_says_so_if_it_should(pool: PgPool) 
     let answer = put(&ana, id, json!({ "status": 2, "name": "two" })).await;
     answer.refuses(400, "invalid_status");
     assert!(answer.json()["message"].as_str().unwrap().contains("status_only"));
+    // Also as other languages write the number.
+    for status in [json!(2.0), json!("2.00"), json!("02"), json!("+2"), json!("off")] {
+        put(&ana, id, json!({ "status": status, "name": "two" })).await.refuses(400, "invalid_status");
+    }
     assert_eq!(listed(&ana).await["name"], "one");
     ana.put(STATUS_ONLY, json!({ "id": id, "status": 2 })).await.ok();
     for status in [1, 2] {

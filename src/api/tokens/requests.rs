@@ -262,10 +262,10 @@ pub struct Claims {
     pub expired_time: Option<i64>,
 }
 
-/// A `status` as one text, whatever it was sent as.
+/// A `status`, whatever it was sent as: a word, or a number as it is usually written.
 fn status_text(value: &RawValue) -> String {
-    let text = value.get().trim_matches('"').trim();
-    text.strip_suffix(".0").unwrap_or(text).to_ascii_lowercase()
+    let text = value.get().trim_matches('"').trim().to_ascii_lowercase();
+    text.parse::<f64>().map_or(text, |number| number.to_string())
 }
 
 /// Returns true if the `status` of a new token does not say that it cannot be used yet. Those of tokens that were read may say that
@@ -278,7 +278,19 @@ fn says_enabled(value: &RawValue) -> bool {
 
 /// Returns true if a `status` says *disabled*. All else says nothing that restricts: clients send 1, or what they read.
 fn says_disabled(value: &RawValue) -> bool {
-    let words = ["disabled", "inactive", "blocked", "revoked", "suspended", "paused", "banned", "false"];
+    let words = [
+        "disabled",
+        "inactive",
+        "blocked",
+        "revoked",
+        "suspended",
+        "paused",
+        "banned",
+        "false",
+        "disable",
+        "off",
+        "locked",
+    ];
     let text = status_text(value);
     text == "2" || words.contains(&&*text)
 }

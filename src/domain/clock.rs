@@ -196,7 +196,7 @@ impl Clock for DatabaseClock {
         if moved.is_some() || is_after_break || !self.is_current_at(reading.answered_at) {
             self.reachable_since.store(reading.answered_at.get(), Ordering::SeqCst);
         }
-        // After the break: whoever reads the new time before how long the database was reachable sees that it was not for long.
+        // Last: who reads the new time sees the break too.
         self.offset.store(kept.offset(), Ordering::SeqCst);
         self.read_at.fetch_max(reading.answered_at.get(), Ordering::SeqCst);
         moved

@@ -2,17 +2,12 @@
 //! nobody locks an owner out who signed in before.
 
 use std::net::SocketAddr;
-use std::sync::Arc;
 
 use axum::body::Body;
 use axum::extract::ConnectInfo;
 use futures_util::future::join_all;
 use http::Method;
 use keymeter::domain::clock::Clock;
-use keymeter::service::jobs::{JobRules, Jobs};
-use keymeter::service::rate_limiter::{Limits, RateLimiter};
-use keymeter::storage::Db;
-use keymeter::telemetry::jobs::JobMetrics;
 use serde_json::{Value, json};
 use sqlx::{AssertSqlSafe, PgPool};
 
@@ -262,20 +257,7 @@ async fn what_is_stored_is_bounded_and_deleted_when_it_is_old(pool: PgPool) {
             .unwrap();
     assert_eq!(stored.iter().map(|(_, user)| *user).collect::<Vec<_>>(), [Some(id), None]);
     assert!(stored.iter().all(|(account, _)| !account.contains("nobody")));
-    let clock: Arc<dyn Clock> = app.clock.clone();
-    let limits = Limits {
-        search: 0,
-        login: 0,
-        usage: 0,
-        drop_in: 0,
-        wrong_keys: 0,
-        wrong_credentials: 0,
-        register: 0,
-        writes: 0,
-    };
-    let rate_limiter = Arc::new(RateLimiter::new(limits, &clock));
-    let rules = JobRules { retention_days: 90, restore_days: 30, calendar: crate::jobs::UTC, max_clock_skew: 30 };
-    let jobs = Jobs::new(Db::new(app.pool.clone()), clock, rate_limiter, rules, JobMetrics::default());
+    let jobs = crate::jobs::jobs_on(&app.pool, app.clock.clone(), 90);
     let left = async |later: i64| -> Value {
         jobs.run_as_of(app.clock.now().plus(later)).await.unwrap();
         json!([

@@ -95,7 +95,7 @@ enum Next {
     /// All that came back once.
     HeldOnce,
     /// What came back again of the owner who was waited for longest ago.
-    HeldNext,
+    HeldAlone,
     /// All that came back.
     Held,
     /// All that did not.
@@ -185,7 +185,7 @@ impl Queue {
 impl Next {
     const fn locking(self) -> Locking {
         match self {
-            Self::HeldOnce | Self::HeldNext => Locking::Wait,
+            Self::HeldOnce | Self::HeldAlone => Locking::Wait,
             Self::Held | Self::New => Locking::Skip,
         }
     }
@@ -215,7 +215,7 @@ impl State {
         let may_wait = !self.waits && (lanes > 1 || !is_any_old);
         let once = may_wait && self.held().any(|(_, held)| held.times == 1);
         let old = self.held().any(|(_, held)| self.is_tried(held, lanes));
-        let next_old = if may_wait && lanes > 1 { Next::HeldNext } else { Next::Held };
+        let next_old = if may_wait && lanes > 1 { Next::HeldAlone } else { Next::Held };
         let first = self.waiting.iter().find(|one| self.ready > 0 && self.is_ready(one.owner)).map(|first| {
             let waits_for_no_batch = self.running == 0 || self.ready >= MANY;
             if waits_for_no_batch { first.since } else { first.since + LONG }
@@ -233,7 +233,7 @@ impl State {
     fn take(&mut self, next: Next, lanes: u32) -> (Vec<Queued>, HashSet<UserId>) {
         let held: HashSet<UserId> = match next {
             Next::HeldOnce => self.held().filter(|(_, held)| held.times == 1).map(|(owner, _)| owner).collect(),
-            Next::HeldNext => {
+            Next::HeldAlone => {
                 let old = self.held().filter(|(_, held)| held.times > 1);
                 old.min_by_key(|(_, held)| (held.waited_at, held.times)).map(|(owner, _)| owner).into_iter().collect()
             }
@@ -257,7 +257,7 @@ impl State {
         }
         rest.extend(waiting);
         self.waiting = rest;
-        if next == Next::HeldNext {
+        if next == Next::HeldAlone {
             self.turn += 1;
             for owner in &owners {
                 if let Some(held) = self.held.get_mut(owner) {

@@ -74,6 +74,7 @@ export const importDetails: Record<string, ImportDetail[]> = {
   switched_off: [{ status: 3 }],
   revived: [{ status: 4 }],
   expired_from_the_start: [{ expired_time: 0 }, { expired_time: -2 }],
+  expiry_beyond_calendar: [{ expired_time: 1_767_225_600_000 }],
   key_invalid: [{ length: 12 }],
   models_dropped: [{ dropped: 1200, of: 1300 }],
   model_stars: [{ dropped: 1, of: 3 }],

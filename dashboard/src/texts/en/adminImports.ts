@@ -99,6 +99,8 @@ export const adminImports = {
     revived: 'Key[|s] that the other service refuses without a reason [was|were] enabled (--revive).',
     expired_from_the_start:
       'Key[|s] with an expiry of 0 or below [is|are] expired, as [it is|they are] there.',
+    expiry_beyond_calendar:
+      'Key[|s] with an expiry beyond the year 9999 never expire[s|], as there. Such an expiry is often in milliseconds.',
     token_debt: 'Key[|s] had a remaining quota below zero, which became 0.',
     token_capped: 'Key[|s] had a remaining quota above the maximum, which became the maximum.',
     token_used_capped: 'Key[|s] had used an amount out of range, which was limited to it.',

@@ -84,6 +84,7 @@ export const adminImports: Texts['adminImports'] = {
     switched_off: '令牌已禁用：原服务拒绝它们，原因既不是过期，也不是额度。',
     revived: '原服务无故拒绝的令牌已启用（--revive）。',
     expired_from_the_start: '过期时间为 0 或更小的令牌视为已过期，与原服务相同。',
+    expiry_beyond_calendar: '过期时间晚于 9999 年的令牌永不过期，与原服务相同。这样的时间常常是误用了毫秒。',
     token_debt: '令牌的剩余额度为负，已变为 0。',
     token_capped: '令牌的剩余额度超出上限，已变为上限。',
     token_used_capped: '令牌的已用额度超出范围，已限制在范围内。',

@@ -68,7 +68,7 @@ export const errors: Texts['errors'] = {
   not_an_administrator: '只有管理员能执行此操作。',
   cross_site_request: '此请求来自其他网站。请直接打开控制台后重试。',
   https_required:
-    '此页面通过普通 HTTP 打开，浏览器不会保存会话。请通过 https 打开，或请运维人员修改 http.secure_cookies。',
+    '此页面通过普通 HTTP 打开，浏览器不会保存会话。请通过 HTTPS 打开，或请运维人员修改 http.secure_cookies。',
   user_disabled: '此账户已被禁用，请联系管理员启用。',
   registration_closed: '注册已关闭。请向管理员申请账户。',
   wrong_password: '当前密码不正确。',

@@ -20,6 +20,7 @@ describe('the details of findings', () => {
       ['switched_off', 'status 3'],
       ['revived', 'status 4'],
       ['expired_from_the_start', 'expiry 0', 'expiry -2'],
+      ['expiry_beyond_calendar', 'expiry 1767225600000'],
       ['key_invalid', '12 characters'],
       ['models_dropped', '1,200 of 1,300'],
       ['model_stars', '1 of 3'],

@@ -85,7 +85,7 @@ def test_the_provider_counts_a_stream_whatever_the_client_asks(
     assert len(chunks) >= 8
     # Some clients read the first choice of each chunk.
     assert all(chunk["choices"] for chunk in chunks)
-    # LiteLLM 1.106 shows them on the older route.
+    # LiteLLM shows them on the older route.
     assert path != CHAT or not any(chunk.get("usage") for chunk in chunks)
     key.settled(cost(30, 40_000))
 

@@ -142,6 +142,8 @@ impl Lane {
                 }
                 Err(error) if operations.len() > 1 && error.may_concern_one_row() => {
                     self.metrics.retried(Retry::Halved);
+                    // If one of the first half is left out for a held wallet, one of the second may be decided before it.
+                    // Both are unanswered, so nobody was promised an order.
                     let (first, second) = operations.split_at_mut(operations.len() / 2);
                     for half in [first, second] {
                         if let Some(committed) = Box::pin(self.commit(half, locking)).await {

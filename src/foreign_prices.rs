@@ -10,11 +10,11 @@ use serde_json::value::RawValue;
 use crate::domain::bounds;
 use crate::domain::decimal::Decimal;
 use crate::domain::model_limits::ModelLimits;
-use crate::domain::price::{Above, Price, Rate, TokenRates};
+use crate::domain::price::{Above, Price, Rate, TokenPrices};
 
 /// Where a list comes from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Format {
+pub enum PriceListFormat {
     /// `model_prices_and_context_window.json` of `LiteLLM`: dollars per token.
     LiteLlm,
     /// `api.json` of models.dev: dollars per million tokens.
@@ -66,11 +66,11 @@ const NAME: Reason = "no model can have this name";
 ///
 /// # Errors
 /// The text is not a list of that format.
-pub fn convert(format: Format, text: &str, selection: &Selection) -> Result<Converted, NoPriceList> {
+pub fn convert(format: PriceListFormat, text: &str, selection: &Selection) -> Result<Converted, NoPriceList> {
     match format {
-        Format::LiteLlm => litellm(text, selection),
-        Format::ModelsDev => models_dev(text, selection),
-        Format::NewApi => new_api(text, selection),
+        PriceListFormat::LiteLlm => litellm(text, selection),
+        PriceListFormat::ModelsDev => models_dev(text, selection),
+        PriceListFormat::NewApi => new_api(text, selection),
     }
 }
 
@@ -118,7 +118,7 @@ impl Converted {
 
 /// A price as the members of an inline table: what has the default is left out.
 fn members(price: &Price) -> String {
-    let tokens = |rates: &TokenRates| {
+    let tokens = |rates: &TokenPrices| {
         let mut all = vec![("prompt", rates.prompt), ("completion", rates.completion)];
         let others = [("cached", rates.cached), ("cache_write", rates.cache_write)];
         all.extend(others.into_iter().filter(|(_, rate)| *rate != rates.prompt));
@@ -245,8 +245,12 @@ fn litellm_price(fields: &Fields, is_embedding: bool) -> Result<Price, Reason> {
         None if is_embedding => Rate::default(),
         None => return Err(NO_PRICE),
     };
-    let rates =
-        TokenRates { prompt, completion, cached: cached.unwrap_or(prompt), cache_write: cache_write.unwrap_or(prompt) };
+    let rates = TokenPrices {
+        prompt,
+        completion,
+        cached: cached.unwrap_or(prompt),
+        cache_write: cache_write.unwrap_or(prompt),
+    };
     // Without such a rate, they are a part of the output.
     if rate("output_cost_per_reasoning_token")?.is_some_and(|rate| rate != rates.completion) {
         return Err(REASONING);
@@ -260,7 +264,7 @@ fn litellm_price(fields: &Fields, is_embedding: bool) -> Result<Price, Reason> {
         [thousands] => {
             let tier = |field: &str| rate(&format!("{field}_above_{thousands}k_tokens"));
             let prompt = tier("input_cost_per_token")?.unwrap_or(rates.prompt);
-            let rates = TokenRates {
+            let rates = TokenPrices {
                 prompt,
                 completion: tier("output_cost_per_token")?.unwrap_or(rates.completion),
                 cached: tier("cache_read_input_token_cost")?.or(cached).unwrap_or(prompt),
@@ -360,14 +364,14 @@ fn models_dev_price(cost: &Fields) -> Result<Price, Reason> {
         None => Ok(None),
         Some(json) => number(json, 9).and_then(|nanos| Rate::new(nanos).ok()).map(Some).ok_or(NO_RATE),
     };
-    let rates = |cost: &Fields| -> Result<TokenRates, Reason> {
+    let rates = |cost: &Fields| -> Result<TokenPrices, Reason> {
         let prompt = rate(cost, "input")?.ok_or(NO_PRICE)?;
         let completion = rate(cost, "output")?.ok_or(NO_PRICE)?;
         if rate(cost, "reasoning")?.is_some_and(|rate| rate != completion) {
             return Err(REASONING);
         }
         let (cached, cache_write) = (rate(cost, "cache_read")?, rate(cost, "cache_write")?);
-        Ok(TokenRates {
+        Ok(TokenPrices {
             prompt,
             completion,
             cached: cached.unwrap_or(prompt),
@@ -430,7 +434,7 @@ fn new_api(text: &str, selection: &Selection) -> Result<Converted, NoPriceList> 
     let mut converted = Converted { has_patterns: true, note: Some(BUILT_IN), ..Converted::default() };
     for (name, price) in &prices {
         let request = number(price, 9).and_then(|nanos| Rate::new(nanos).ok()).ok_or(NO_RATE);
-        let rates = TokenRates {
+        let rates = TokenPrices {
             prompt: Rate::default(),
             completion: Rate::default(),
             cached: Rate::default(),
@@ -451,7 +455,7 @@ fn new_api(text: &str, selection: &Selection) -> Result<Converted, NoPriceList> 
                 Some(json) => number(json, 9).and_then(|ratio| multiplied(prompt, ratio)).map(Some).ok_or(NO_RATE),
             };
             let rate = Rate::new(prompt).map_err(|_| NO_RATE)?;
-            Ok(TokenRates {
+            Ok(TokenPrices {
                 prompt: rate,
                 completion: times(completions.get(name))?.ok_or(NO_COMPLETION)?,
                 cached: times(caches.get(name))?.unwrap_or(rate),
@@ -490,7 +494,7 @@ mod tests {
     use crate::domain::price_list::PriceList;
 
     /// The settings that a list becomes, which are read again.
-    fn settings(format: Format, text: &str, selection: &Selection) -> Vec<String> {
+    fn settings(format: PriceListFormat, text: &str, selection: &Selection) -> Vec<String> {
         let converted = convert(format, text, selection).unwrap();
         let settings = converted.settings();
         let mut read: toml::Table = settings.parse().unwrap();
@@ -542,7 +546,7 @@ mod tests {
             "all/*": {"mode": "chat", "input_cost_per_token": 1e-06, "output_cost_per_token": 1e-06}
         }"#;
         assert_eq!(
-            settings(Format::LiteLlm, list, &Selection::default()),
+            settings(PriceListFormat::LiteLlm, list, &Selection::default()),
             [
                 r#""claude" = { prompt = "3", completion = "15", cached = "0.3", cache_write = "3.75", above = { prompt_tokens = 200000, prompt = "6", completion = "22.5", cached = "0.6", cache_write = "7.5" } }"#,
                 r#""embed" = { prompt = "0.02", completion = "0" }"#,
@@ -566,9 +570,9 @@ mod tests {
             ]
         );
         let only = Selection { only: Some(ModelLimits::parse("gpt-*,tiers").unwrap()), provider: None };
-        assert_eq!(settings(Format::LiteLlm, list, &only).len(), 2);
+        assert_eq!(settings(PriceListFormat::LiteLlm, list, &only).len(), 2);
         let provider = Selection { only: None, provider: Some("anthropic".into()) };
-        assert_eq!(settings(Format::LiteLlm, list, &provider).len(), 1);
+        assert_eq!(settings(PriceListFormat::LiteLlm, list, &provider).len(), 1);
     }
 
     #[test]
@@ -592,7 +596,7 @@ mod tests {
                 "newer": {"cost": {"input": 1, "output": 2, "per_query": 3}}}}
         }"#;
         assert_eq!(
-            settings(Format::ModelsDev, list, &Selection::default()),
+            settings(PriceListFormat::ModelsDev, list, &Selection::default()),
             [
                 r#""long" = { prompt = "1", completion = "2", above = { prompt_tokens = 200000, prompt = "2", completion = "3", cached = "0.2" } }"#,
                 r#""same" = { prompt = "1", completion = "2" }"#,
@@ -606,7 +610,7 @@ mod tests {
         );
         let openai = Selection { only: None, provider: Some("openai".into()) };
         assert_eq!(
-            settings(Format::ModelsDev, list, &openai),
+            settings(PriceListFormat::ModelsDev, list, &openai),
             [
                 r#""gpt-5" = { prompt = "1.25", completion = "10", cached = "0.125" }"#,
                 r#""same" = { prompt = "1", completion = "2" }"#,
@@ -634,20 +638,23 @@ mod tests {
             r#"# left out: "a*b": no model can have this name"#,
             r#"# left out: "o9": its completion ratio is not in the list but built into that program; look it up there"#,
         ];
-        assert_eq!(settings(Format::NewApi, list, &Selection::default()), expected);
+        assert_eq!(settings(PriceListFormat::NewApi, list, &Selection::default()), expected);
         let answer = r#"{"success": true, "data": {"model_ratio": {"a": 1}, "completion_ratio": {"a": 4}}}"#;
         let expected = [r#""a" = { prompt = "2", completion = "8", cache_write = "2.5" }"#];
-        assert_eq!(settings(Format::NewApi, answer, &Selection::default()), expected);
+        assert_eq!(settings(PriceListFormat::NewApi, answer, &Selection::default()), expected);
     }
 
     #[test]
     fn other_files_are_refused() {
         let refused = |format, text| convert(format, text, &Selection::default()).unwrap_err().to_string();
-        for format in [Format::LiteLlm, Format::ModelsDev, Format::NewApi] {
+        for format in [PriceListFormat::LiteLlm, PriceListFormat::ModelsDev, PriceListFormat::NewApi] {
             for text in ["", "[]", "{\"a\": 1", "7"] {
                 assert!(refused(format, text).starts_with("it is no such list: "), "{format:?} {text}");
             }
         }
-        assert_eq!(refused(Format::NewApi, "{}"), "it is no such list: it has neither ModelRatio nor ModelPrice");
+        assert_eq!(
+            refused(PriceListFormat::NewApi, "{}"),
+            "it is no such list: it has neither ModelRatio nor ModelPrice"
+        );
     }
 }

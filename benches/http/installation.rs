@@ -5,7 +5,7 @@ use std::net::SocketAddr;
 use std::process::{Child, ChildStdout, Command, Stdio};
 use std::sync::Arc;
 
-use keymeter::app::connections::{self, Limits};
+use keymeter::app::connections::{self, ConnectionLimits};
 use keymeter::app::{self, App, Database, Use};
 use keymeter::config::Config;
 use keymeter::domain::cell::CellLabel;
@@ -144,7 +144,7 @@ pub async fn serve() {
     let listener = connections::listen("127.0.0.1:0").await.unwrap();
     println!("http://{}", listener.local_addr().unwrap());
     let router = baselines::routes(pool, Arc::clone(&app.state)).fallback_service(app.router);
-    let limits = Limits::new(&config.server, config.database.connections);
+    let limits = ConnectionLimits::new(&config.server, config.database.connections);
     tokio::spawn(connections::serve(listener, app.state, router, limits, std::future::pending()));
     let input = tokio::task::spawn_blocking(|| std::io::stdin().read_to_end(&mut Vec::new()));
     input.await.unwrap().unwrap();

@@ -37,7 +37,7 @@ pub struct ApiUser(pub Caller);
 pub struct Admin(pub Caller);
 
 /// A gateway that sends its credential in `Authorization`.
-pub struct Gateway(pub GatewayId);
+pub struct CallingGateway(pub GatewayId);
 
 /// A gateway that sends its credential in `X-Gateway-Credential`, because `Authorization` holds its client's API key.
 pub struct GatewayInFront(pub GatewayId);
@@ -99,7 +99,7 @@ impl FromRequestParts<Arc<AppState>> for Admin {
     }
 }
 
-impl FromRequestParts<Arc<AppState>> for Gateway {
+impl FromRequestParts<Arc<AppState>> for CallingGateway {
     type Rejection = ApiError;
 
     async fn from_request_parts(parts: &mut Parts, app: &Arc<AppState>) -> Result<Self, ApiError> {

@@ -19,7 +19,7 @@ use crate::domain::bounds;
 use crate::domain::charge_history::{ChargeFilter, PastCharge, Spend};
 use crate::domain::money::Quota;
 use crate::domain::page::PageRequest;
-use crate::domain::request_history::{Outcome, PastRequest};
+use crate::domain::request_history::{PastOutcome, PastRequest};
 use crate::domain::time::UnixTime;
 use crate::service::charge_history::ChargeHistoryError;
 use crate::service::key_holders::KeyHolderError;
@@ -100,8 +100,8 @@ impl From<PastRequest> for LogBody {
     fn from(request: PastRequest) -> Self {
         let position = request.position();
         let content = match request.outcome {
-            Outcome::Refused { refusal, .. } => refusal.to_string(),
-            Outcome::Charged { .. } | Outcome::Imported { .. } => String::new(),
+            PastOutcome::Refused { refusal, .. } => refusal.to_string(),
+            PastOutcome::Charged { .. } | PastOutcome::Imported { .. } => String::new(),
         };
         let (token_id, token_name, username) = match request.token {
             Some(token) => (token.id.get(), token.name, token.username),

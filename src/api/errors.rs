@@ -30,7 +30,7 @@ impl From<StorageError> for ApiError {
         match error {
             StorageError::Unavailable(_)
             | StorageError::Contended(_)
-            | StorageError::Locked(_)
+            | StorageError::Blocked(_)
             | StorageError::GivenUp => Self::database_unavailable().caused_by(error),
             StorageError::NotDurable => Self::new(
                 ErrorCode::NotDurable,

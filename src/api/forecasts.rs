@@ -28,7 +28,7 @@ pub struct ForecastQuery {
 /// Selects a token or a user.
 #[derive(Debug, Deserialize, IntoParams)]
 #[into_params(parameter_in = Query)]
-pub struct AnyonesForecastQuery {
+pub struct AnyUserForecastQuery {
     /// Also this token; then of its owner.
     token_id: Option<String>,
     /// The user; this or `token_id` is required.
@@ -111,15 +111,15 @@ pub async fn show_own(
 
 /// The same of any user, or of any token and its owner.
 #[utoipa::path(get, path = "/api/admin/usage/forecast", operation_id = "show_anyones_forecast", tag = "administration",
-    params(AnyonesForecastQuery), responses((status = 200, body = Envelope<ForecastsBody>)))]
+    params(AnyUserForecastQuery), responses((status = 200, body = Envelope<ForecastsBody>)))]
 pub async fn show(
     State(app): State<Arc<AppState>>,
     _: Admin,
-    Query(query): Query<AnyonesForecastQuery>,
+    Query(query): Query<AnyUserForecastQuery>,
 ) -> Result<Envelope<ForecastsBody>, Refused<NotFound>> {
     let token = query_number("token_id", query.token_id.as_deref())?.map(TokenId::new);
     let user = query_number("user_id", query.user_id.as_deref())?.map(UserId::new);
     let at = app.ledger.now();
-    let forecasted = app.forecasts.show_anyones(user, token, &at).await?;
+    let forecasted = app.forecasts.show_any_user(user, token, &at).await?;
     Ok(Envelope::of(ForecastsBody::new(forecasted, at.today)))
 }

@@ -14,8 +14,8 @@ use super::error_code::ErrorCode;
 use super::error_code::codes::{IdempotencyKeyReused, InvalidIdempotencyKey, KeyRotated};
 use super::extract::{MAX_BODY, body};
 use super::state::AppState;
-use crate::domain::keyed_request::{IdempotencyKey, IdempotencyKeyInvalid, KeyedRequest, Once};
-use crate::service::keyed_requests::KeyedRequestError;
+use crate::domain::keyed_request::{IdempotencyKey, IdempotencyKeyInvalid, Idempotent, IdempotentRequest};
+use crate::service::keyed_requests::IdempotencyKeyError;
 
 const IDEMPOTENCY_KEY: HeaderName = HeaderName::from_static("idempotency-key");
 const REPLAYED: HeaderName = HeaderName::from_static("idempotency-replayed");
@@ -35,7 +35,7 @@ pub struct IdempotencyKeyHeader {
 }
 
 /// What `E` extracts, and the key of the request, if it has one.
-pub struct Keyed<E>(pub Option<KeyedRequest>, pub E);
+pub struct Keyed<E>(pub Option<IdempotentRequest>, pub E);
 
 impl<E: FromRequest<Arc<AppState>, Rejection = ApiError>> FromRequest<Arc<AppState>> for Keyed<E> {
     type Rejection = ApiError;
@@ -50,7 +50,7 @@ impl<E: FromRequest<Arc<AppState>, Rejection = ApiError>> FromRequest<Arc<AppSta
 ///
 /// # Errors
 /// The header is invalid; the body is incomplete or too large.
-pub async fn read(request: Request) -> Result<(Option<KeyedRequest>, Request), ApiError> {
+pub async fn read(request: Request) -> Result<(Option<IdempotentRequest>, Request), ApiError> {
     let Some(key) = find_key(request.headers())? else {
         return Ok((None, request));
     };
@@ -61,7 +61,7 @@ pub async fn read(request: Request) -> Result<(Option<KeyedRequest>, Request), A
         .chain_update(canonical(&bytes))
         .finalize()
         .to_vec();
-    Ok((Some(KeyedRequest { key, hash }), Request::from_parts(parts, Body::from(bytes))))
+    Ok((Some(IdempotentRequest { key, hash }), Request::from_parts(parts, Body::from(bytes))))
 }
 
 fn find_key(headers: &HeaderMap) -> Result<Option<IdempotencyKey>, ApiError> {
@@ -84,7 +84,7 @@ fn canonical(body: &[u8]) -> Vec<u8> {
 }
 
 /// Adds `Idempotency-Replayed: true` to the answer of a request that was carried out before.
-impl<R: IntoResponse> IntoResponse for Once<R> {
+impl<R: IntoResponse> IntoResponse for Idempotent<R> {
     fn into_response(self) -> Response {
         let mut answer = self.answer.into_response();
         if self.is_replayed {
@@ -100,15 +100,15 @@ impl From<IdempotencyKeyInvalid> for ApiError {
     }
 }
 
-impl From<KeyedRequestError> for ApiError {
-    fn from(error: KeyedRequestError) -> Self {
+impl From<IdempotencyKeyError> for ApiError {
+    fn from(error: IdempotencyKeyError) -> Self {
         let message = error.to_string();
         match error {
-            KeyedRequestError::Reused => Self::new(ErrorCode::IdempotencyKeyReused, message),
-            KeyedRequestError::TokenDeleted => Self::new(ErrorCode::NotFound, message),
-            KeyedRequestError::KeyRotated => Self::new(ErrorCode::KeyRotated, message),
-            KeyedRequestError::Vault(undecryptable) => undecryptable.into(),
-            KeyedRequestError::Storage(storage) => storage.into(),
+            IdempotencyKeyError::Reused => Self::new(ErrorCode::IdempotencyKeyReused, message),
+            IdempotencyKeyError::TokenDeleted => Self::new(ErrorCode::NotFound, message),
+            IdempotencyKeyError::KeyRotated => Self::new(ErrorCode::KeyRotated, message),
+            IdempotencyKeyError::Vault(undecryptable) => undecryptable.into(),
+            IdempotencyKeyError::Storage(storage) => storage.into(),
         }
     }
 }

@@ -18,7 +18,7 @@ const NO_LIMIT: i64 = -1;
 
 /// A member whose own members are limits, as it was sent. It keeps a member that is there twice, which a parsed
 /// [`serde_json::Value`] would not.
-pub type Unread = Box<RawValue>;
+pub type RawLimit = Box<RawValue>;
 
 /// Limits that renew, in quota units. An absent or `null` member keeps its limit; -1 removes it; 0 admits nothing.
 #[derive(Debug, Deserialize, ToSchema)]

@@ -10,7 +10,7 @@ use super::auth::Admin;
 use super::envelope::Envelope;
 use super::refused::Refused;
 use super::state::AppState;
-use crate::service::sign_in_limits::LockedAccount;
+use crate::service::sign_in_limits::LockedUser;
 
 /// An account at which sign-ins were refused because of too many wrong passwords.
 #[derive(Debug, Serialize, ToSchema)]
@@ -25,8 +25,8 @@ pub struct LockedAccountBody {
     last_time: i64,
 }
 
-impl From<LockedAccount> for LockedAccountBody {
-    fn from(account: LockedAccount) -> Self {
+impl From<LockedUser> for LockedAccountBody {
+    fn from(account: LockedUser) -> Self {
         Self {
             user_id: account.user_id.get(),
             username: account.username.as_str().to_owned(),

@@ -22,7 +22,7 @@ use super::state::AppState;
 use super::tokens::refusals::WrongVersion;
 use crate::domain::bounds;
 use crate::domain::id::{OldKeyId, TokenId};
-use crate::domain::keyed_request::Once;
+use crate::domain::keyed_request::Idempotent;
 use crate::domain::old_key::{Grace, GraceFrom, GraceInvalid, OldKey};
 use crate::domain::time::UnixTime;
 use crate::service::old_keys::{OldKeysError, Rotated};
@@ -125,7 +125,7 @@ pub async fn rotate(
     IfMatch(expected): IfMatch,
     Keyed(request, OptionalJson(body)): Keyed<OptionalJson<RotateBody>>,
 ) -> Result<
-    Once<NoStore<Envelope<RotatedBody>>>,
+    Idempotent<NoStore<Envelope<RotatedBody>>>,
     Refused<(InvalidGrace, NotFound, TooManyOldKeys, ExpiredToken, WrongVersion, KeyedRefused)>,
 > {
     let rotated = app.old_keys.rotate(&caller, TokenId::new(id), body.read()?, &expected, request.as_ref()).await?;

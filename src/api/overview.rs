@@ -84,7 +84,7 @@ impl From<RecentRefusals> for RecentRefusalsBody {
 
 /// The keys of everyone.
 #[derive(Debug, Serialize, ToSchema)]
-pub struct EveryonesOverviewBody {
+pub struct AllUsersOverviewBody {
     /// Live tokens by state; a state that no token is in is absent. Of the newest 10,000 tokens.
     states: BTreeMap<&'static str, i64>,
     /// True if there are older tokens, which `states` does not count.
@@ -169,13 +169,13 @@ pub async fn show(
 
 /// The states of everyone's keys, and what was refused in the last hour.
 #[utoipa::path(get, path = "/api/admin/overview", operation_id = "show_everyones_overview", tag = "administration",
-    responses((status = 200, body = Envelope<EveryonesOverviewBody>)))]
-pub async fn show_everyones(
+    responses((status = 200, body = Envelope<AllUsersOverviewBody>)))]
+pub async fn show_all_users(
     State(app): State<Arc<AppState>>,
     Admin(caller): Admin,
-) -> Result<Envelope<EveryonesOverviewBody>, Refused<ReportRefused>> {
-    let overview = app.overviews.show_everyones(&caller, app.tokens.groups(), app.ledger.now()).await?;
-    Ok(Envelope::of(EveryonesOverviewBody {
+) -> Result<Envelope<AllUsersOverviewBody>, Refused<ReportRefused>> {
+    let overview = app.overviews.show_all_users(&caller, app.tokens.groups(), app.ledger.now()).await?;
+    Ok(Envelope::of(AllUsersOverviewBody {
         states: states(&overview.states),
         truncated: overview.is_truncated,
         refused_last_hour: overview.refused.into_iter().map(RecentRefusalsBody::from).collect(),

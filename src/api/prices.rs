@@ -10,7 +10,7 @@ use super::auth::SignedIn;
 use super::envelope::Envelope;
 use super::refused::Refused;
 use super::state::AppState;
-use crate::domain::price::{Price, Rate, TokenRates};
+use crate::domain::price::{Price, Rate, TokenPrices};
 use crate::service::prices::PricesInForce;
 
 /// The prices in force. Costs by them are multiplied by the ratio of the token's group.
@@ -61,8 +61,8 @@ pub struct AboveBody {
     rates: TokenRatesBody,
 }
 
-impl From<&TokenRates> for TokenRatesBody {
-    fn from(rates: &TokenRates) -> Self {
+impl From<&TokenPrices> for TokenRatesBody {
+    fn from(rates: &TokenPrices) -> Self {
         let [prompt, completion, cached, cache_write] =
             [rates.prompt, rates.completion, rates.cached, rates.cache_write].map(|rate: Rate| rate.to_string());
         Self { prompt, completion, cached, cache_write }

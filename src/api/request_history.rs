@@ -25,7 +25,7 @@ use crate::domain::ledger::RefusalReason;
 use crate::domain::money::Quota;
 use crate::domain::page::PageRequest;
 use crate::domain::request_history::{
-    Outcome, OutcomeKind, PagePlace, PastRequest, Position, RequestFilter, RequestPage,
+    OutcomeKind, PagePlace, PastOutcome, PastRequest, Position, RequestFilter, RequestPage,
 };
 use crate::domain::time::UnixTime;
 use crate::service::key_holders::KeyHolderError;
@@ -188,10 +188,10 @@ impl From<PastRequest> for PastRequestBody {
             None => (None, None, None, None),
         };
         let (quota, shortfall, prompt_tokens, completion_tokens, refusal) = match request.outcome {
-            Outcome::Charged { quota, shortfall, prompt_tokens, completion_tokens, .. } => {
+            PastOutcome::Charged { quota, shortfall, prompt_tokens, completion_tokens, .. } => {
                 (quota, shortfall, prompt_tokens, completion_tokens, None)
             }
-            Outcome::Refused { call, refusal, quota, suppressed } => {
+            PastOutcome::Refused { call, refusal, quota, suppressed } => {
                 let refusal = RefusalBody {
                     reason: refusal.reason.as_str(),
                     message: refusal.to_string(),
@@ -203,7 +203,7 @@ impl From<PastRequest> for PastRequestBody {
                 };
                 (Quota::ZERO, Quota::ZERO, 0, 0, Some(refusal))
             }
-            Outcome::Imported { quota, prompt_tokens, completion_tokens } => {
+            PastOutcome::Imported { quota, prompt_tokens, completion_tokens } => {
                 (quota, Quota::ZERO, prompt_tokens, completion_tokens, None)
             }
         };
@@ -285,8 +285,8 @@ fn csv_of(requests: Vec<PastRequest>, bom: bool) -> Response {
     let number = |number: Option<i64>| number.map(|number| number.to_string()).unwrap_or_default();
     let rows = requests.into_iter().map(move |request| {
         let usd = match request.outcome {
-            Outcome::Charged { quota, .. } | Outcome::Imported { quota, .. } => quota.usd(),
-            Outcome::Refused { .. } => Quota::ZERO.usd(),
+            PastOutcome::Charged { quota, .. } | PastOutcome::Imported { quota, .. } => quota.usd(),
+            PastOutcome::Refused { .. } => Quota::ZERO.usd(),
         };
         let body = PastRequestBody::from(request);
         let refusal = body.refusal.as_ref();

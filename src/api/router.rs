@@ -161,7 +161,7 @@ fn of_administrators() -> impl IntoIterator<Item = Endpoint> {
         endpoint!(imports::list),
         endpoint!(locked_accounts::list),
         endpoint!(settings::list),
-        endpoint!(overview::show_everyones),
+        endpoint!(overview::show_all_users),
         endpoint!(usage_reports::show),
         endpoint!(refused_requests::list),
         endpoint!(request_history::list),

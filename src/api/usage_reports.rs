@@ -21,7 +21,7 @@ use super::usage::Dollars;
 use crate::domain::id::{GatewayId, TokenId, UserId};
 use crate::domain::time::Day;
 use crate::domain::usage_report::{
-    Amounts, Dimension, Grouping, Report, ReportInvalid, ReportRequest, ReportRow, ReportSpan,
+    Amounts, Dimension, Grouping, ReportInvalid, ReportRequest, ReportRow, ReportSpan, UsageReport,
 };
 use crate::service::report_queue::ReportRefused;
 use crate::service::usage_reports::{ReportScope, UsageReportsError};
@@ -173,7 +173,7 @@ pub struct ReportBody {
 }
 
 impl ReportBody {
-    fn new(report: &Report, time_zone: String) -> Self {
+    fn new(report: &UsageReport, time_zone: String) -> Self {
         let rows = report.rows.iter().map(|row| ReportRowBody {
             date: date(report, row),
             month: month(report, row),
@@ -197,29 +197,29 @@ impl ReportBody {
     }
 }
 
-fn date(report: &Report, row: &ReportRow) -> Option<String> {
+fn date(report: &UsageReport, row: &ReportRow) -> Option<String> {
     row.day.filter(|_| report.grouping.has(Dimension::Day)).map(|day| day.to_string())
 }
 
-fn month(report: &Report, row: &ReportRow) -> Option<String> {
+fn month(report: &UsageReport, row: &ReportRow) -> Option<String> {
     row.day.filter(|_| report.grouping.has(Dimension::Month)).map(|day| day.date().format("%Y-%m").to_string())
 }
 
-fn username(report: &Report, row: &ReportRow) -> Option<String> {
+fn username(report: &UsageReport, row: &ReportRow) -> Option<String> {
     row.user_id.map(|id| report.usernames.get(&id).cloned().unwrap_or_default())
 }
 
-fn token_name(report: &Report, row: &ReportRow) -> Option<String> {
+fn token_name(report: &UsageReport, row: &ReportRow) -> Option<String> {
     row.token_id.map(|id| report.token_names.get(&id).cloned().unwrap_or_default())
 }
 
-fn gateway_name(report: &Report, row: &ReportRow) -> Option<String> {
+fn gateway_name(report: &UsageReport, row: &ReportRow) -> Option<String> {
     let name = row.gateway_id.and_then(|id| report.gateway_names.get(&id).cloned());
     report.grouping.has(Dimension::Gateway).then(|| name.unwrap_or_default())
 }
 
 /// The columns of the dimensions and the amounts.
-fn csv_of(report: Report, bom: bool) -> Response {
+fn csv_of(report: UsageReport, bom: bool) -> Response {
     let mut columns = Vec::new();
     for dimension in report.grouping.dimensions() {
         columns.extend_from_slice(match dimension {
@@ -236,7 +236,7 @@ fn csv_of(report: Report, bom: bool) -> Response {
     csv("usage.csv", &columns, rows, bom)
 }
 
-fn cells_of(report: &Report, row: &ReportRow) -> Vec<String> {
+fn cells_of(report: &UsageReport, row: &ReportRow) -> Vec<String> {
     let mut cells = Vec::new();
     cells.extend(date(report, row));
     cells.extend(month(report, row));
@@ -254,7 +254,7 @@ fn cells_of(report: &Report, row: &ReportRow) -> Vec<String> {
     cells
 }
 
-fn answer(report: Report, format: Format, app: &AppState) -> Response {
+fn answer(report: UsageReport, format: Format, app: &AppState) -> Response {
     match format {
         Format::Json => {
             let zone = report.zone.map_or_else(|| app.time_zone.clone(), |zone| zone.name().to_owned());
@@ -293,7 +293,7 @@ pub async fn show(
     Query(user): Query<ReportUserQuery>,
 ) -> Result<Response, Refused<(ReportInvalid, ReportRefused, NotFound)>> {
     let format = Format::parse(query.format.as_deref())?;
-    let request = days.request(&zone, Grouping::parse_everyones(query.group_by.as_deref())?, &app)?;
+    let request = days.request(&zone, Grouping::parse_all_users(query.group_by.as_deref())?, &app)?;
     let scope = user.scope(days.token()?)?;
     if matches!(scope, ReportScope::Token(_)) && request.grouping.has(Dimension::Gateway) {
         return Err(ReportInvalid::TokenByGateway.into());
@@ -328,7 +328,7 @@ impl From<ReportInvalid> for ApiError {
             ReportInvalid::TooManyDays | ReportInvalid::TooManyDaysOfZone => ErrorCode::RangeTooLarge,
             ReportInvalid::Zone
             | ReportInvalid::Grouping
-            | ReportInvalid::EveryonesGrouping
+            | ReportInvalid::AllUsersGrouping
             | ReportInvalid::TokenByGateway => ErrorCode::InvalidFilter,
         };
         Self::new(code, error.to_string())

@@ -41,7 +41,7 @@ use crate::service::overview::Overviews;
 use crate::service::own_tokens::OwnTokens;
 use crate::service::passwords::{HashCost, Passwords};
 use crate::service::prices::{PriceFile, Prices};
-use crate::service::rate_limiter::{Limits, RateLimiter};
+use crate::service::rate_limiter::{RateLimiter, RequestLimits};
 use crate::service::recent_balances::RecentBalances;
 use crate::service::refused_requests::RefusedRequests;
 use crate::service::report_queue::ReportQueue;
@@ -95,7 +95,7 @@ impl App {
         db.register_metrics(&mut registry);
         let groups = Groups::new(config.groups.clone());
         let account_rules = Arc::new(account_rules(config, &groups)?);
-        let limits = Limits {
+        let limits = RequestLimits {
             search: config.limits.search_per_minute,
             login: config.limits.login_per_minute,
             usage: config.limits.usage_per_minute,

@@ -9,12 +9,12 @@ use super::data_dir::{MASTER_KEY_FILE, make_private};
 use super::database_url;
 use super::master_key::{find_master_key, make_master_key};
 use super::pool_sizes::PoolSizes;
-use super::private_postgres::{PrivateError, PrivatePostgres, Socket, Use};
+use super::private_postgres::{PrivateError, PrivatePostgres, SocketAddress, Use};
 use super::stop_signals::StopSignals;
 use crate::config::{Config, PlanCacheMode};
 use crate::service::secrets::SecretsError;
 use crate::service::vault::Vault;
-use crate::storage::{self, Db, DbOptions, Schema, installation, secrets};
+use crate::storage::{self, Db, DbOptions, SchemaState, installation, secrets};
 
 /// After so long, connections that were not needed are closed.
 const CONNECTIONS_REST: Duration = Duration::from_mins(1);
@@ -82,7 +82,7 @@ impl Database {
 
     /// How other programs connect to the private PostgreSQL.
     #[must_use]
-    pub fn private_socket(&self) -> Option<Socket> {
+    pub fn private_socket(&self) -> Option<SocketAddress> {
         self.private.as_ref().map(PrivatePostgres::socket)
     }
 
@@ -139,7 +139,7 @@ pub struct Opened {
 
 /// The state of the database. A command beside a server that starts for the first time waits: two that choose a master key
 /// would choose two.
-async fn inspect(config: &Config, database: &Database) -> Result<Schema, StartError> {
+async fn inspect(config: &Config, database: &Database) -> Result<SchemaState, StartError> {
     let end = Instant::now() + SERVER_PREPARES;
     loop {
         let found = storage::inspect(&database.options).await?;

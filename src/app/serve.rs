@@ -83,7 +83,7 @@ async fn run(
     print_start(&listener, config, database, app.state.dashboard.is_built(), generated_password.as_ref());
     let background = app.background(config);
     let (refused_requests, old_key_uses) = (Arc::clone(&app.refused_requests), Arc::clone(&app.old_key_uses));
-    let limits = connections::Limits::new(&config.server, config.database.connections);
+    let limits = connections::ConnectionLimits::new(&config.server, config.database.connections);
     connections::serve(listener, app.state, app.router, limits, async move { stop.received().await }).await;
     for task in background {
         task.abort();

@@ -2,12 +2,12 @@
 
 use std::path::Path;
 
-use super::failure::Failure;
+use super::failure::CommandFailure;
 use crate::app::{self, Database, StartError};
 use crate::config::Config;
 use crate::output::print_line;
 
-pub async fn back_up(config: &Config, to: &Path) -> Result<(), Failure> {
+pub async fn back_up(config: &Config, to: &Path) -> Result<(), CommandFailure> {
     app::require_data(config)?;
     let back_up = async |database: &Database| app::back_up(config, database, to).await.map_err(StartError::from);
     let has_key = app::with_database(config, back_up).await?;
@@ -20,7 +20,7 @@ pub async fn back_up(config: &Config, to: &Path) -> Result<(), Failure> {
     Ok(())
 }
 
-pub fn restore(config: &Config, from: &Path) -> Result<(), Failure> {
+pub fn restore(config: &Config, from: &Path) -> Result<(), CommandFailure> {
     app::restore(config, from)?;
     print_line(&format!("restored into {}; check it with `keymeter doctor`", config.data_dir.display()));
     Ok(())

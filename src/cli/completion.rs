@@ -6,7 +6,7 @@ use std::path::Path;
 
 use clap::{Command, ValueEnum};
 
-use super::failure::Failure;
+use super::failure::CommandFailure;
 
 /// Where the scripts belong.
 pub const HELP: &str = "Examples:
@@ -32,7 +32,7 @@ impl From<Shell> for clap_complete::Shell {
 }
 
 /// Prints the script.
-pub fn print(shell: Shell, mut command: Command) -> Result<(), Failure> {
+pub fn print(shell: Shell, mut command: Command) -> Result<(), CommandFailure> {
     let mut script = Vec::new();
     clap_complete::generate(clap_complete::Shell::from(shell), &mut command, "keymeter", &mut script);
     match std::io::stdout().write_all(&script) {
@@ -44,7 +44,7 @@ pub fn print(shell: Shell, mut command: Command) -> Result<(), Failure> {
 }
 
 /// Writes a manual page for each command.
-pub fn write_manual(command: Command, directory: &Path) -> Result<(), Failure> {
+pub fn write_manual(command: Command, directory: &Path) -> Result<(), CommandFailure> {
     let written = fs::create_dir_all(directory).and_then(|()| clap_mangen::generate_to(command, directory));
     written.map_err(|error| format!("cannot write manual pages into {}: {error}", directory.display()).into())
 }

@@ -29,20 +29,20 @@ pub mod exit {
 
 /// Why a command failed: one line, and the exit code.
 #[derive(Debug)]
-pub struct Failure {
+pub struct CommandFailure {
     pub message: String,
     pub code: ExitCode,
     /// Whether a server may have done what it was asked, because its answer was lost.
     pub may_be_done: bool,
 }
 
-impl Failure {
+impl CommandFailure {
     pub fn new(code: u8, message: impl Into<String>) -> Self {
         Self { message: message.into(), code: ExitCode::from(code), may_be_done: false }
     }
 }
 
-impl Failure {
+impl CommandFailure {
     /// A refusal that the API answers with this status.
     pub fn of_status(status: StatusCode, message: String) -> Self {
         match status.as_u16() {
@@ -61,13 +61,13 @@ impl Failure {
     }
 }
 
-impl From<String> for Failure {
+impl From<String> for CommandFailure {
     fn from(message: String) -> Self {
         Self { message, code: ExitCode::FAILURE, may_be_done: false }
     }
 }
 
-impl From<StartError> for Failure {
+impl From<StartError> for CommandFailure {
     fn from(error: StartError) -> Self {
         let is_permanent = matches!(error, StartError::Open(OpenError::ForeignDatabase { .. }))
             || matches!(&error, StartError::Private(error) if error.is_permanent());
@@ -85,7 +85,7 @@ mod tests {
         for (status, code) in
             [(400, 1), (401, 3), (403, 3), (404, 4), (409, 5), (412, 5), (413, 1), (429, 6), (500, 6), (503, 6)]
         {
-            let failure = Failure::of_status(StatusCode::from_u16(status).unwrap(), String::new());
+            let failure = CommandFailure::of_status(StatusCode::from_u16(status).unwrap(), String::new());
             assert_eq!(failure.code, ExitCode::from(code), "{status}");
         }
     }

@@ -2,7 +2,7 @@
 
 use clap::{Args, Subcommand};
 
-use super::failure::Failure;
+use super::failure::CommandFailure;
 use super::remote::target::PlaceOptions;
 use super::remote::terminal::confirm;
 use super::remote::values::id_arg;
@@ -75,7 +75,7 @@ enum CredentialCommand {
 
 impl GatewayCommand {
     /// Asks before what cannot be undone.
-    fn confirm(&self) -> Result<(), Failure> {
+    fn confirm(&self) -> Result<(), CommandFailure> {
         match self {
             Self::Revoke { id, yes } => confirm(&format!("revoke the gateway {id}; it stops working at once"), *yes),
             Self::Credential(CredentialCommand::Revoke { gateway, id, yes }) => {
@@ -87,7 +87,7 @@ impl GatewayCommand {
 }
 
 /// Runs the command on the server that is named.
-pub fn run_remote(args: GatewayArgs) -> Result<(), Failure> {
+pub fn run_remote(args: GatewayArgs) -> Result<(), CommandFailure> {
     args.command.confirm()?;
     let remote = args.place.connect()?;
     match args.command {
@@ -102,7 +102,7 @@ pub fn run_remote(args: GatewayArgs) -> Result<(), Failure> {
 }
 
 /// Runs the command on the local database.
-pub async fn run(config: &Config, args: GatewayArgs) -> Result<(), Failure> {
+pub async fn run(config: &Config, args: GatewayArgs) -> Result<(), CommandFailure> {
     args.command.confirm()?;
     with_app(config, async |app| {
         let gateways = &app.state.gateways;
@@ -111,7 +111,7 @@ pub async fn run(config: &Config, args: GatewayArgs) -> Result<(), Failure> {
             GatewayCommand::List => list(gateways).await,
             GatewayCommand::Revoke { id, .. } => {
                 let revoked = gateways.revoke(Actor::Operator, GatewayId::new(id)).await;
-                revoked.map_err(Failure::refused)?;
+                revoked.map_err(CommandFailure::refused)?;
                 print_line(&format!("revoked the gateway {id}"));
                 Ok(())
             }
@@ -121,7 +121,7 @@ pub async fn run(config: &Config, args: GatewayArgs) -> Result<(), Failure> {
             GatewayCommand::Credential(CredentialCommand::Revoke { gateway, id, .. }) => {
                 let (gateway_id, credential_id) = (GatewayId::new(gateway), GatewayCredentialId::new(id));
                 let revoked = gateways.revoke_credential(Actor::Operator, gateway_id, credential_id).await;
-                revoked.map_err(Failure::refused)?;
+                revoked.map_err(CommandFailure::refused)?;
                 print_line(&format!("revoked the credential {id} of the gateway {gateway}"));
                 Ok(())
             }
@@ -130,26 +130,26 @@ pub async fn run(config: &Config, args: GatewayArgs) -> Result<(), Failure> {
     .await
 }
 
-async fn create(gateways: &Gateways, name: &str) -> Result<(), Failure> {
+async fn create(gateways: &Gateways, name: &str) -> Result<(), CommandFailure> {
     let name = text::label("name", name).and_then(|name| text::required("name", name));
-    let name = name.map_err(Failure::refused)?;
+    let name = name.map_err(CommandFailure::refused)?;
     let created = gateways.create(Actor::Operator, &name).await;
-    let (gateway, _, secret) = created.map_err(Failure::refused)?;
+    let (gateway, _, secret) = created.map_err(CommandFailure::refused)?;
     let (id, secret) = (gateway.id, secret.expose());
     print_line(&format!("created the gateway {id}; its credential, shown only this once: {secret}"));
     Ok(())
 }
 
-async fn create_credential(gateways: &Gateways, gateway: GatewayId) -> Result<(), Failure> {
+async fn create_credential(gateways: &Gateways, gateway: GatewayId) -> Result<(), CommandFailure> {
     let created = gateways.create_credential(Actor::Operator, gateway).await;
-    let (credential, secret) = created.map_err(Failure::refused)?;
+    let (credential, secret) = created.map_err(CommandFailure::refused)?;
     let (id, secret) = (credential.id, secret.expose());
     print_line(&format!("created the credential {id} of the gateway {gateway}, shown only this once: {secret}"));
     Ok(())
 }
 
-async fn list(gateways: &Gateways) -> Result<(), Failure> {
-    for (gateway, credentials) in gateways.list().await.map_err(Failure::refused)? {
+async fn list(gateways: &Gateways) -> Result<(), CommandFailure> {
+    for (gateway, credentials) in gateways.list().await.map_err(CommandFailure::refused)? {
         print_line(&format!("{}\t{}\tcreated at {}", gateway.id, gateway.name, gateway.created_time.get()));
         for credential in credentials {
             print_line(&credential_line(&credential));

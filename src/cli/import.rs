@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use clap::{Args, Subcommand};
 
-use super::failure::Failure;
+use super::failure::CommandFailure;
 use crate::app::{self, Opened};
 use crate::config::Config;
 use crate::domain::group::Groups;
@@ -136,7 +136,7 @@ fn write_anew(file: &mut File, text: &str) -> std::io::Result<()> {
     file.write_all(text.as_bytes())
 }
 
-pub async fn run(config: &Config, command: ImportCommand) -> Result<ExitCode, Failure> {
+pub async fn run(config: &Config, command: ImportCommand) -> Result<ExitCode, CommandFailure> {
     let ImportCommand::NewApi(command) = command;
     let options = ImportOptions {
         source: command.source.location()?,
@@ -179,7 +179,7 @@ pub async fn run(config: &Config, command: ImportCommand) -> Result<ExitCode, Fa
             cell: config.cell.label,
             concurrent_writes: database.options.connections.clamp(1, MAX_CONCURRENT_WRITES) as usize,
         };
-        let report = import::import(&options, &here).await.map_err(|error| Failure::from(error.to_string()));
+        let report = import::import(&options, &here).await.map_err(|error| CommandFailure::from(error.to_string()));
         db.close().await;
         report
     })

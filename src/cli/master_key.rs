@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use clap::Subcommand;
 
-use super::failure::{Failure, exit};
+use super::failure::{CommandFailure, exit};
 use crate::app::{self, Database};
 use crate::config::Config;
 use crate::output::print_line;
@@ -28,7 +28,7 @@ pub enum MasterKeyCommand {
     Cancel,
 }
 
-pub async fn run(config: &Config, command: MasterKeyCommand) -> Result<(), Failure> {
+pub async fn run(config: &Config, command: MasterKeyCommand) -> Result<(), CommandFailure> {
     app::with_database(config, async |database: &Database| {
         let opened = app::open(config, database).await?;
         let db = opened.db.clone();
@@ -48,7 +48,7 @@ pub async fn run(config: &Config, command: MasterKeyCommand) -> Result<(), Failu
     .await
 }
 
-async fn rotate(config: &Config, rotation: &MasterKeyRotation, file: &Path) -> Result<(), Failure> {
+async fn rotate(config: &Config, rotation: &MasterKeyRotation, file: &Path) -> Result<(), CommandFailure> {
     let new = app::read_new_master_key(file)?;
     rotation.begin(&new).await.map_err(failure)?;
     print_line("both master keys open the database now");
@@ -72,7 +72,7 @@ async fn rotate(config: &Config, rotation: &MasterKeyRotation, file: &Path) -> R
 }
 
 #[expect(clippy::needless_pass_by_value, reason = "for map_err")]
-fn failure(error: RotationError) -> Failure {
+fn failure(error: RotationError) -> CommandFailure {
     let code = if error.is_conflict() { exit::CONFLICT } else { 1 };
-    Failure::new(code, error.to_string())
+    CommandFailure::new(code, error.to_string())
 }

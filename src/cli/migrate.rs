@@ -1,12 +1,12 @@
 //! `keymeter migrate`
 
-use super::failure::Failure;
+use super::failure::CommandFailure;
 use crate::app::{self, Database, StartError};
 use crate::config::Config;
 use crate::output::print_line;
 use crate::storage;
 
-pub async fn run(config: &Config) -> Result<(), Failure> {
+pub async fn run(config: &Config) -> Result<(), CommandFailure> {
     let migrate = async |database: &Database| storage::migrate(&database.options).await.map_err(StartError::from);
     app::with_database(config, migrate).await?;
     print_line("the database is up to date");

@@ -21,7 +21,7 @@ use std::{env, process};
 
 use clap::{CommandFactory, Parser, Subcommand};
 
-use self::failure::Failure;
+use self::failure::CommandFailure;
 use self::remote::target::{RemoteOptions, ServerOptions};
 use self::remote::{audit, login, tokens, usage};
 use crate::app::{self, App, StartError};
@@ -163,14 +163,14 @@ pub fn run() -> ExitCode {
     let cli = Cli::parse();
     match execute(cli) {
         Ok(code) => code,
-        Err(Failure { message, code, .. }) => {
+        Err(CommandFailure { message, code, .. }) => {
             print_error(&message);
             code
         }
     }
 }
 
-fn execute(cli: Cli) -> Result<ExitCode, Failure> {
+fn execute(cli: Cli) -> Result<ExitCode, CommandFailure> {
     let command = cli.command.unwrap_or(Command::Serve { demo: false });
     let Some(command) = run_without_settings(command)? else { return Ok(ExitCode::SUCCESS) };
     let mut config = Config::load(cli.config.as_deref()).map_err(|error| error.to_string())?;
@@ -232,7 +232,7 @@ fn execute(cli: Cli) -> Result<ExitCode, Failure> {
 const LOCAL: &str = "on the local database";
 
 /// Runs a command that needs no settings of the service, or returns it.
-fn run_without_settings(command: Command) -> Result<Option<Command>, Failure> {
+fn run_without_settings(command: Command) -> Result<Option<Command>, CommandFailure> {
     match command {
         Command::Openapi => print_line(&app::openapi_json()),
         Command::Settings => print_line(crate::config::DEFAULTS.trim_end()),
@@ -275,7 +275,10 @@ fn restart_without_pgoptions(config: &Config) -> Result<(), String> {
 }
 
 /// Opens the database, runs `command` with the services, and closes the database.
-async fn with_app(config: &Config, command: impl AsyncFnOnce(&App) -> Result<(), Failure>) -> Result<(), Failure> {
+async fn with_app(
+    config: &Config,
+    command: impl AsyncFnOnce(&App) -> Result<(), CommandFailure>,
+) -> Result<(), CommandFailure> {
     app::with_database(config, async |database| {
         let opened = app::open(config, database).await?;
         let db = opened.db.clone();

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::{Args, Subcommand, ValueEnum};
 
 use crate::domain::model_limits::ModelLimits;
-use crate::foreign_prices::{self, Format, Selection};
+use crate::foreign_prices::{self, PriceListFormat, Selection};
 use crate::output::{print_error, print_line};
 
 #[derive(Debug, Subcommand)]
@@ -46,9 +46,9 @@ pub fn run(command: PricesCommand) -> Result<(), String> {
     let PricesCommand::Convert(Convert { from, file, only, provider }) = command;
     let text = std::fs::read_to_string(&file).map_err(|error| format!("cannot read {}: {error}", file.display()))?;
     let format = match from {
-        From::Litellm => Format::LiteLlm,
-        From::ModelsDev => Format::ModelsDev,
-        From::NewApi => Format::NewApi,
+        From::Litellm => PriceListFormat::LiteLlm,
+        From::ModelsDev => PriceListFormat::ModelsDev,
+        From::NewApi => PriceListFormat::NewApi,
     };
     let converted = foreign_prices::convert(format, &text, &Selection { only, provider });
     let converted = converted.map_err(|error| format!("cannot convert {}: {error}", file.display()))?;

@@ -3,12 +3,12 @@
 use std::ffi::OsString;
 use std::process::{Command, ExitCode, ExitStatus};
 
-use super::failure::Failure;
+use super::failure::CommandFailure;
 use crate::app::{self, Database, StopSignals, Use};
 use crate::config::Config;
 
 /// Opens the private PostgreSQL in `psql`, and returns its exit code.
-pub async fn run(config: &Config, arguments: Vec<OsString>) -> Result<ExitCode, Failure> {
+pub async fn run(config: &Config, arguments: Vec<OsString>) -> Result<ExitCode, CommandFailure> {
     app::require_data(config)?;
     // They are for psql: this process ends when psql does.
     let _signals = StopSignals::catch();
@@ -31,7 +31,7 @@ pub async fn run(config: &Config, arguments: Vec<OsString>) -> Result<ExitCode, 
         None => Err("DATABASE_URL is set; open that database with: psql \"$DATABASE_URL\"".to_owned()),
     };
     database.stop().await;
-    outcome.map_err(Failure::from)
+    outcome.map_err(CommandFailure::from)
 }
 
 fn code_of(status: ExitStatus) -> ExitCode {

@@ -5,7 +5,7 @@ use std::io::Read;
 use clap::{Args, Subcommand};
 use zeroize::Zeroizing;
 
-use super::failure::{Failure, exit};
+use super::failure::{CommandFailure, exit};
 use super::remote::target::{NEEDS_SERVER, PlaceOptions};
 use super::remote::users::{self, RoleName};
 use super::with_app;
@@ -80,11 +80,11 @@ impl From<RoleName> for Role {
 }
 
 /// Runs the command on the server that is named.
-pub fn run_remote(args: UserArgs) -> Result<(), Failure> {
+pub fn run_remote(args: UserArgs) -> Result<(), CommandFailure> {
     // Only the operator of the machine forgets wrong passwords, because administrators may be locked out too.
     if let UserCommand::Unlock { username } = &args.command {
         let message = format!("a server cannot do this; run on its machine: keymeter user unlock {username} --local");
-        return Err(Failure::new(exit::USAGE, message));
+        return Err(CommandFailure::new(exit::USAGE, message));
     }
     let json = args.place.remote.json;
     let remote = args.place.connect()?;
@@ -103,7 +103,7 @@ pub fn run_remote(args: UserArgs) -> Result<(), Failure> {
 }
 
 /// Runs the command on the local database.
-pub async fn run(config: &Config, args: UserArgs) -> Result<(), Failure> {
+pub async fn run(config: &Config, args: UserArgs) -> Result<(), CommandFailure> {
     match args.command {
         UserCommand::Create { username, role, token_api, password_stdin } => {
             let (password, new_password) = Password::new(password_stdin)?;
@@ -118,7 +118,7 @@ pub async fn run(config: &Config, args: UserArgs) -> Result<(), Failure> {
             let (password, new_password) = Password::new(password_stdin)?;
             with_app(config, async |app| {
                 let changed = app.state.users.reset_password(&username, &new_password).await;
-                changed.map_err(Failure::refused)?;
+                changed.map_err(CommandFailure::refused)?;
                 print_line(&format!("changed the password of {username} and ended its sessions"));
                 password.print();
                 Ok(())
@@ -126,13 +126,13 @@ pub async fn run(config: &Config, args: UserArgs) -> Result<(), Failure> {
             .await
         }
         UserCommand::Unlock { username } => unlock(config, &username).await,
-        UserCommand::OnServer(_) => Err(Failure::new(exit::USAGE, NEEDS_SERVER)),
+        UserCommand::OnServer(_) => Err(CommandFailure::new(exit::USAGE, NEEDS_SERVER)),
     }
 }
 
-async fn unlock(config: &Config, username: &str) -> Result<(), Failure> {
+async fn unlock(config: &Config, username: &str) -> Result<(), CommandFailure> {
     with_app(config, async |app| {
-        app.state.users.unlock(username).await.map_err(Failure::refused)?;
+        app.state.users.unlock(username).await.map_err(CommandFailure::refused)?;
         print_line(&format!("unlocked {username}: wrong passwords until now no longer count"));
         Ok(())
     })
@@ -145,7 +145,7 @@ async fn create(
     role: RoleName,
     token_api_enabled: bool,
     password: NewPassword,
-) -> Result<(), Failure> {
+) -> Result<(), CommandFailure> {
     let username = Username::parse(username).map_err(|error| error.to_string())?;
     let new = NewAccount {
         display_name: username.as_str().to_owned(),
@@ -159,7 +159,7 @@ async fn create(
         max_tokens: None,
         period_limits: PeriodLimits::default(),
     };
-    let user = app.state.users.create(Actor::Operator, new).await.map_err(Failure::refused)?;
+    let user = app.state.users.create(Actor::Operator, new).await.map_err(CommandFailure::refused)?;
     print_line(&format!("created the user {} with the id {}", user.username.as_str(), user.id));
     Ok(())
 }
@@ -179,9 +179,9 @@ impl Password {
     }
 
     /// The same for a server, which checks it. One document of JSON has no place for a generated password.
-    fn for_server(from_stdin: bool, json: bool) -> Result<Self, Failure> {
+    fn for_server(from_stdin: bool, json: bool) -> Result<Self, CommandFailure> {
         if json && !from_stdin {
-            return Err(Failure::new(exit::USAGE, "with --json, give the password: --password-stdin"));
+            return Err(CommandFailure::new(exit::USAGE, "with --json, give the password: --password-stdin"));
         }
         Ok(if from_stdin { Self::read()? } else { Self::generate() })
     }
@@ -194,7 +194,7 @@ impl Password {
     }
 
     /// Prints a generated password after it was sent to a server, also if the answer was lost: the server may have it.
-    fn print_after(&self, outcome: Result<(), Failure>) -> Result<(), Failure> {
+    fn print_after(&self, outcome: Result<(), CommandFailure>) -> Result<(), CommandFailure> {
         match (&outcome, self) {
             (Ok(()), _) => self.print(),
             (Err(failure), Self::Generated(password)) if failure.may_be_done => {

@@ -18,7 +18,7 @@ use crate::telemetry::log::LogFormat;
 
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Server {
+pub struct ServerSettings {
     pub listen: String,
     #[serde(deserialize_with = "networks")]
     pub trusted_proxies: Vec<IpNet>,
@@ -34,7 +34,7 @@ pub struct Server {
 
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Http {
+pub struct HttpSettings {
     pub errors_as_200: bool,
     pub secure_cookies: SecureCookies,
     pub public_url: String,
@@ -49,7 +49,7 @@ pub enum SecureCookies {
     Never,
 }
 
-impl Usage {
+impl UsageSettings {
     /// The days and weeks of usage and of limits.
     #[must_use]
     pub const fn calendar(&self) -> Calendar {
@@ -57,7 +57,7 @@ impl Usage {
     }
 }
 
-impl Http {
+impl HttpSettings {
     /// Whether the session cookie is for HTTPS alone.
     #[must_use]
     pub fn cookies_are_secure(&self) -> bool {
@@ -71,7 +71,7 @@ impl Http {
 
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Dashboard {
+pub struct DashboardSettings {
     pub dir: PathBuf,
     #[serde(deserialize_with = "web_address")]
     pub api_base_url: String,
@@ -79,7 +79,7 @@ pub struct Dashboard {
 
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Database {
+pub struct DatabaseSettings {
     #[serde(deserialize_with = "secret")]
     pub url: Option<SecretString>,
     #[serde(deserialize_with = "path")]
@@ -93,28 +93,28 @@ pub struct Database {
 
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Cell {
+pub struct CellSettings {
     #[serde(deserialize_with = "cell_label")]
     pub label: CellLabel,
 }
 
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Secrets {
+pub struct SecretsSettings {
     #[serde(deserialize_with = "secret")]
     pub master_key: Option<SecretString>,
 }
 
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Root {
+pub struct RootSettings {
     #[serde(deserialize_with = "secret")]
     pub password: Option<SecretString>,
 }
 
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Accounts {
+pub struct AccountsSettings {
     pub registration: Registration,
     pub token_api: TokenApi,
     pub contact: String,
@@ -133,7 +133,7 @@ pub enum PlanCacheMode {
 
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Tokens {
+pub struct TokensSettings {
     pub restore_days: u32,
 }
 
@@ -155,7 +155,7 @@ pub enum TokenApi {
 
 #[derive(Debug, Clone, Copy, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Limits {
+pub struct LimitsSettings {
     pub search_per_minute: u32,
     pub login_per_minute: u32,
     pub usage_per_minute: u32,
@@ -168,7 +168,7 @@ pub struct Limits {
 
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Usage {
+pub struct UsageSettings {
     #[serde(deserialize_with = "zone")]
     pub time_zone: chrono_tz::Tz,
     #[serde(deserialize_with = "weekday")]
@@ -179,14 +179,14 @@ pub struct Usage {
 
 #[derive(Debug, Clone, Copy, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Ledger {
+pub struct LedgerSettings {
     pub lanes: u32,
     pub queue: usize,
 }
 
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Compat {
+pub struct CompatSettings {
     pub client: ClientOf,
     pub list_key: ListKey,
     pub first_page: FirstPage,
@@ -211,7 +211,7 @@ pub enum ListKey {
 
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Log {
+pub struct LogSettings {
     pub filter: String,
     pub format: LogFormat,
     pub otlp_endpoint: String,
@@ -219,7 +219,7 @@ pub struct Log {
 
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Models {
+pub struct ModelsSettings {
     pub names: Vec<String>,
 }
 

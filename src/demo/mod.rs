@@ -221,7 +221,7 @@ async fn apply_final_state(
             state.tokens.switch(&created.owner, created.id, Switch::Off, &ExpectedVersion::Any).await?;
         }
         FinalState::Locked => {
-            state.tokens.switch_anyones(&people.root, created.id, Switch::Off).await?;
+            state.tokens.switch_any_user(&people.root, created.id, Switch::Off).await?;
         }
         FinalState::NearlySpent => {
             let token = state.keys.show(&created.owner, created.id).await?.token;

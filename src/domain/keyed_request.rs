@@ -30,7 +30,7 @@ impl IdempotencyKey {
 
 /// A request with a key.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct KeyedRequest {
+pub struct IdempotentRequest {
     pub key: IdempotencyKey,
     /// SHA-256 of the call and its body: the same key with another hash is refused.
     pub hash: Vec<u8>,
@@ -45,13 +45,13 @@ pub struct MadeKey {
 
 /// The answer to a request with a key.
 #[derive(Debug)]
-pub struct Once<T> {
+pub struct Idempotent<T> {
     pub answer: T,
     /// An earlier request was carried out, and this is what became of it.
     pub is_replayed: bool,
 }
 
-impl<T> Once<T> {
+impl<T> Idempotent<T> {
     /// The request was carried out now.
     pub const fn now(answer: T) -> Self {
         Self { answer, is_replayed: false }
@@ -62,8 +62,8 @@ impl<T> Once<T> {
     }
 
     /// The same with an answer that is made of this one.
-    pub fn map<U>(self, make: impl FnOnce(T) -> U) -> Once<U> {
-        Once { answer: make(self.answer), is_replayed: self.is_replayed }
+    pub fn map<U>(self, make: impl FnOnce(T) -> U) -> Idempotent<U> {
+        Idempotent { answer: make(self.answer), is_replayed: self.is_replayed }
     }
 }
 

@@ -41,7 +41,7 @@ pub struct RateInvalid;
 
 /// What tokens cost.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct TokenRates {
+pub struct TokenPrices {
     /// For input tokens that are in no cache.
     pub prompt: Rate,
     /// For output tokens.
@@ -58,14 +58,14 @@ pub struct Above {
     /// The most input tokens of a request that costs the other rates.
     pub prompt_tokens: i64,
     /// For all tokens of a request with more.
-    pub rates: TokenRates,
+    pub rates: TokenPrices,
 }
 
 /// What a model costs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Deserialize)]
 #[serde(try_from = "PriceSetting")]
 pub struct Price {
-    pub rates: TokenRates,
+    pub rates: TokenPrices,
     /// For each request, besides its tokens.
     pub request: Rate,
     pub above: Option<Above>,
@@ -144,7 +144,7 @@ impl Display for Rate {
     }
 }
 
-impl TokenRates {
+impl TokenPrices {
     /// In 10⁻¹⁵ dollars. Sums of the largest counts and rates are far from the end of the range.
     fn cost(&self, counts: &Counts) -> i128 {
         let (cached, cache_write) = (counts.cached(), counts.cache_write());
@@ -156,7 +156,7 @@ impl TokenRates {
     }
 }
 
-impl TokenRates {
+impl TokenPrices {
     /// The same, with all input tokens at the dearest rate that they may have.
     fn dearest(&self) -> Self {
         let prompt = self.prompt.max(self.cached).max(self.cache_write);
@@ -209,8 +209,8 @@ impl Price {
     /// All numbers of it as the members of a JSON object.
     #[must_use]
     pub fn content(&self) -> String {
-        let rates = |rates: &TokenRates| {
-            let TokenRates { prompt, completion, cached, cache_write } = *rates;
+        let rates = |rates: &TokenPrices| {
+            let TokenPrices { prompt, completion, cached, cache_write } = *rates;
             format!(
                 r#""prompt":{},"completion":{},"cached":{},"cache_write":{}"#,
                 prompt.nanos, completion.nanos, cached.nanos, cache_write.nanos
@@ -258,7 +258,7 @@ impl TryFrom<PriceSetting> for Price {
     type Error = PriceInvalid;
 
     fn try_from(setting: PriceSetting) -> Result<Self, PriceInvalid> {
-        let rates = |prompt, completion, cached: Option<Rate>, cache_write: Option<Rate>| TokenRates {
+        let rates = |prompt, completion, cached: Option<Rate>, cache_write: Option<Rate>| TokenPrices {
             prompt,
             completion,
             cached: cached.unwrap_or(prompt),
@@ -414,8 +414,8 @@ mod tests {
     }
 
     prop_compose! {
-        fn rates()(prompt in rate(), completion in rate(), cached in rate(), cache_write in rate()) -> TokenRates {
-            TokenRates { prompt, completion, cached, cache_write }
+        fn rates()(prompt in rate(), completion in rate(), cached in rate(), cache_write in rate()) -> TokenPrices {
+            TokenPrices { prompt, completion, cached, cache_write }
         }
     }
 

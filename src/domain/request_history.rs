@@ -23,7 +23,7 @@ pub struct PastRequest {
     pub gateway_id: Option<GatewayId>,
     /// `None` if it was revoked.
     pub gateway_name: Option<String>,
-    pub outcome: Outcome,
+    pub outcome: PastOutcome,
 }
 
 /// The token of a request and its owner.
@@ -46,7 +46,7 @@ impl RequestToken {
 
 /// What became of a request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Outcome {
+pub enum PastOutcome {
     Charged {
         quota: Quota,
         /// The part of the cost that neither balance could cover.
@@ -110,8 +110,8 @@ impl PastRequest {
     pub fn reservation(&self) -> Option<ReservationHandle> {
         let owner = self.token.as_ref()?.user_id;
         match self.outcome {
-            Outcome::Charged { reservation_id, .. } => reservation_id.map(|id| ReservationHandle { owner, id }),
-            Outcome::Refused { .. } | Outcome::Imported { .. } => None,
+            PastOutcome::Charged { reservation_id, .. } => reservation_id.map(|id| ReservationHandle { owner, id }),
+            PastOutcome::Refused { .. } | PastOutcome::Imported { .. } => None,
         }
     }
 
@@ -119,9 +119,9 @@ impl PastRequest {
     #[must_use]
     pub const fn position(&self) -> Position {
         let kind = match self.outcome {
-            Outcome::Charged { .. } => OutcomeKind::Charged,
-            Outcome::Refused { .. } => OutcomeKind::Refused,
-            Outcome::Imported { .. } => OutcomeKind::Imported,
+            PastOutcome::Charged { .. } => OutcomeKind::Charged,
+            PastOutcome::Refused { .. } => OutcomeKind::Refused,
+            PastOutcome::Imported { .. } => OutcomeKind::Imported,
         };
         Position { at: self.at, kind, id: self.id }
     }

@@ -62,7 +62,7 @@ pub enum ReportInvalid {
     #[error(
         "`group_by` must be `day`, `month`, `user`, `token`, `model`, `gateway`, or several of them, separated by commas"
     )]
-    EveryonesGrouping,
+    AllUsersGrouping,
     #[error("what a token used is not known by gateway: leave `token` out of `group_by`, and `token_id`")]
     TokenByGateway,
 }
@@ -91,7 +91,7 @@ pub struct ReportRow {
 
 /// A report.
 #[derive(Debug)]
-pub struct Report {
+pub struct UsageReport {
     pub span: ReportSpan,
     /// That of the request.
     pub zone: Option<Tz>,
@@ -193,10 +193,10 @@ impl Grouping {
     ///
     /// # Errors
     /// An unknown dimension.
-    pub fn parse_everyones(text: Option<&str>) -> Result<Self, ReportInvalid> {
+    pub fn parse_all_users(text: Option<&str>) -> Result<Self, ReportInvalid> {
         let known =
             [Dimension::Day, Dimension::Month, Dimension::User, Dimension::Token, Dimension::Model, Dimension::Gateway];
-        let mut grouping = Self::among(&known, text).ok_or(ReportInvalid::EveryonesGrouping)?;
+        let mut grouping = Self::among(&known, text).ok_or(ReportInvalid::AllUsersGrouping)?;
         if grouping.has(Dimension::Token) && grouping.has(Dimension::Gateway) {
             return Err(ReportInvalid::TokenByGateway);
         }
@@ -241,7 +241,7 @@ impl Amounts {
     }
 }
 
-impl Report {
+impl UsageReport {
     /// A report of these lines, without names. Grouped by day alone, it has every day.
     #[must_use]
     pub fn new(ReportRequest { span, zone, grouping }: ReportRequest, rows: Vec<ReportRow>) -> Self {
@@ -323,14 +323,14 @@ mod tests {
             assert_eq!(own(text), Err(ReportInvalid::Grouping), "{text}");
         }
         let all =
-            |text| Grouping::parse_everyones(Some(text)).map(|grouping| grouping.dimensions().collect::<Vec<_>>());
+            |text| Grouping::parse_all_users(Some(text)).map(|grouping| grouping.dimensions().collect::<Vec<_>>());
         assert_eq!(all(""), Ok(vec![Day]));
         assert_eq!(all("user"), Ok(vec![User]));
         assert_eq!(all("token"), Ok(vec![User, Token]));
         assert_eq!(all("day,user"), Ok(vec![Day, User]));
         assert_eq!(all("token,model"), Ok(vec![User, Token, Model]));
         assert_eq!(all("gateway,day"), Ok(vec![Day, Gateway]));
-        assert_eq!(all("models"), Err(ReportInvalid::EveryonesGrouping));
+        assert_eq!(all("models"), Err(ReportInvalid::AllUsersGrouping));
         assert_eq!(all("token,gateway"), Err(ReportInvalid::TokenByGateway));
     }
 
@@ -353,7 +353,7 @@ mod tests {
         let span = ReportSpan { from: day("2026-03-01"), to: day("2026-03-03") };
         let by_day = Grouping::parse(Some("day")).unwrap();
         let rows = vec![row("2026-03-01", None, 5), row("2026-03-03", None, 7)];
-        let report = Report::new(ReportRequest { span, zone: None, grouping: by_day }, rows);
+        let report = UsageReport::new(ReportRequest { span, zone: None, grouping: by_day }, rows);
         let total = Amounts { requests: 2, completion_tokens: 6, ..amounts(12) };
         assert_eq!(report.total, total);
         let quotas: Vec<_> =
@@ -362,9 +362,12 @@ mod tests {
         assert_eq!(quotas, expected.map(|(day, quota)| (day.to_owned(), quota)));
         let by_both = Grouping::parse(Some("day,token")).unwrap();
         assert_eq!(
-            Report::new(ReportRequest { span, zone: None, grouping: by_both }, vec![row("2026-03-01", Some(1), 5)])
-                .rows
-                .len(),
+            UsageReport::new(
+                ReportRequest { span, zone: None, grouping: by_both },
+                vec![row("2026-03-01", Some(1), 5)]
+            )
+            .rows
+            .len(),
             1
         );
     }

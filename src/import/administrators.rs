@@ -1,6 +1,6 @@
 //! Accounts that manage others there: whether they do here, and that nobody can guess their password.
 
-use super::findings::{Detail, Finding, Found};
+use super::findings::{Detail, Finding, FoundInRow};
 use super::rows::ForeignUser;
 use super::rules::MappedUser;
 use crate::domain::password::{MAX_IMPORTED_BCRYPT_COST, bcrypt_cost};
@@ -16,25 +16,25 @@ const KNOWN_PASSWORDS: [&str; 8] =
     ["123456", "12345678", "123456789", "password", "admin", "admin123", "root", "root1234"];
 
 /// An account as it is admitted.
-pub struct Admitted {
+pub struct AdmittedUser {
     pub mapped: MappedUser,
     /// Its password is not imported, and it gets a new one.
     pub needs_password: bool,
-    pub found: Vec<Found>,
+    pub found: Vec<FoundInRow>,
 }
 
 /// Decides about the role and the password of a new account. `lowers_roles` makes administrators ordinary users.
 #[must_use]
-pub fn admit(user: &ForeignUser, mut mapped: MappedUser, username: &Username, lowers_roles: bool) -> Admitted {
+pub fn admit(user: &ForeignUser, mut mapped: MappedUser, username: &Username, lowers_roles: bool) -> AdmittedUser {
     let mut found = Vec::new();
     let mut needs_password = bcrypt_cost(&user.password).is_some_and(|cost| cost > MAX_IMPORTED_BCRYPT_COST);
     if mapped.role.is_admin() {
         let detail = Detail::Account { username: username.as_str().to_owned(), role: i64::from(mapped.role.code()) };
         if lowers_roles {
             mapped.role = Role::User;
-            found.push(Found::new(Finding::AdministratorLowered, detail));
+            found.push(FoundInRow::new(Finding::AdministratorLowered, detail));
         } else {
-            found.push(Found::new(Finding::AdministratorImported, detail));
+            found.push(FoundInRow::new(Finding::AdministratorImported, detail));
         }
     }
     if user.role >= ADMINISTRATOR {
@@ -42,10 +42,10 @@ pub fn admit(user: &ForeignUser, mut mapped: MappedUser, username: &Username, lo
         if passwords::is_bcrypt_of_one(&mapped.password_hash, guesses) {
             mapped.password_hash.clear();
             needs_password = true;
-            found.push(Found::new(Finding::KnownPassword, Detail::text(username.as_str())));
+            found.push(FoundInRow::new(Finding::KnownPassword, Detail::text(username.as_str())));
         }
     }
-    Admitted { mapped, needs_password, found }
+    AdmittedUser { mapped, needs_password, found }
 }
 
 #[cfg(test)]

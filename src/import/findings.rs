@@ -191,7 +191,7 @@ impl Finding {
 
 /// A finding about one row.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Found {
+pub struct FoundInRow {
     pub finding: Finding,
     pub detail: Option<Detail>,
 }
@@ -228,7 +228,7 @@ pub enum Detail {
     Rows { name: String, rows: i64 },
 }
 
-impl Found {
+impl FoundInRow {
     #[must_use]
     pub const fn new(finding: Finding, detail: Detail) -> Self {
         Self { finding, detail: Some(detail) }
@@ -250,7 +250,7 @@ impl Found {
     }
 }
 
-impl From<Finding> for Found {
+impl From<Finding> for FoundInRow {
     fn from(finding: Finding) -> Self {
         Self { finding, detail: None }
     }

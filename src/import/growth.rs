@@ -5,8 +5,8 @@ use std::time::{Duration, Instant};
 use super::ImportError;
 use super::location::Location;
 use super::report::Note;
-use super::schema::Schema;
-use super::source::Source;
+use super::schema::ForeignSchema;
+use super::source::ForeignDatabase;
 
 /// What was used when a rehearsal began.
 pub struct Growth<'a> {
@@ -39,8 +39,8 @@ impl<'a> Growth<'a> {
 
 /// What all accounts have used, over a connection of its own: one that reads a snapshot sees no change.
 async fn used_quota(location: &Location) -> Result<i128, ImportError> {
-    let mut source = Source::open(location, false).await?;
-    let schema = Schema::read(&mut source).await?;
+    let mut source = ForeignDatabase::open(location, false).await?;
+    let schema = ForeignSchema::read(&mut source).await?;
     let used = schema.read_used_quota(&mut source).await?;
     source.close().await;
     Ok(used)

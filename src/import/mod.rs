@@ -35,12 +35,12 @@ use indicatif::{ProgressBar, ProgressStyle};
 use self::growth::Growth;
 pub use self::location::{Location, LocationInvalid};
 use self::plan::{MAX_KEPT_ID, Planner};
-pub use self::report::Report;
-use self::report::{Blocker, GroupOptions, Note, Subject};
+pub use self::report::ImportReport;
+use self::report::{Blocker, FindingSubject, GroupOptions, Note};
 use self::requests::RequestLines;
-use self::schema::{LogSchema, NOT_MOVED, Schema};
-use self::source::{Source, SourceError};
-use self::target::{Target, WriteBatch};
+use self::schema::{ForeignSchema, LogSchema, NOT_MOVED};
+use self::source::{ForeignDatabase, SourceError};
+use self::target::{ImportTarget, WriteBatch};
 use self::walk::{History, Walk};
 use crate::domain::bounds;
 use crate::domain::cell::CellLabel;
@@ -120,29 +120,29 @@ pub enum ImportError {
 ///
 /// # Errors
 /// See [`ImportError`].
-pub async fn import(options: &ImportOptions, here: &Destination) -> Result<Report, ImportError> {
+pub async fn import(options: &ImportOptions, here: &Destination) -> Result<ImportReport, ImportError> {
     let growth = match options.watch {
         watch if options.dry_run && !watch.is_zero() => Some(Growth::begin(&options.source, watch).await?),
         _ => None,
     };
-    let mut source = Source::open(&options.source, options.dry_run).await?;
-    let schema = Schema::read(&mut source).await?;
+    let mut source = ForeignDatabase::open(&options.source, options.dry_run).await?;
+    let schema = ForeignSchema::read(&mut source).await?;
     let mut logs = match &options.logs {
-        Some(location) => Some(Source::open(location, options.dry_run).await?),
+        Some(location) => Some(ForeignDatabase::open(location, options.dry_run).await?),
         None => None,
     };
     let new_report = || {
         let (source, target, name) = (source.label.clone(), here.label.clone(), options.name.clone());
-        Report::new(source, target, schema.service.as_str(), name, options.dry_run)
+        ImportReport::new(source, target, schema.service.as_str(), name, options.dry_run)
     };
     let (mut report, mut written) = (new_report(), new_report());
     let history = history(options, here, &mut source, &schema, logs.as_mut(), &mut report).await?;
     let groups = describe_source(&mut source, &schema, &mut report).await?;
     for found in unread::report_unread(&mut source, &schema, &options.accepted, &mut report).await? {
-        report.add(Subject::All, found.clone());
-        written.add(Subject::All, found);
+        report.add(FindingSubject::All, found.clone());
+        written.add(FindingSubject::All, found);
     }
-    let target = Target::examine(here, options, &mut report).await?;
+    let target = ImportTarget::examine(here, options, &mut report).await?;
 
     let walk = Walk::prepare(&mut source, &schema).await?;
     let mut planner = Planner::new(here, options, &target);
@@ -197,10 +197,10 @@ pub async fn import(options: &ImportOptions, here: &Destination) -> Result<Repor
 async fn history(
     options: &ImportOptions,
     here: &Destination,
-    source: &mut Source,
-    users: &Schema,
-    logs: Option<&mut Source>,
-    report: &mut Report,
+    source: &mut ForeignDatabase,
+    users: &ForeignSchema,
+    logs: Option<&mut ForeignDatabase>,
+    report: &mut ImportReport,
 ) -> Result<Option<History>, ImportError> {
     let now = here.clock.now();
     let since = match options.history {
@@ -230,7 +230,7 @@ async fn history(
 async fn request_lines(
     options: &ImportOptions,
     here: &Destination,
-    logs: &mut Source,
+    logs: &mut ForeignDatabase,
 ) -> Result<Option<(LogSchema, RequestLines)>, ImportError> {
     if options.request_days == 0 {
         return Ok(None);
@@ -251,9 +251,9 @@ fn seconds_before(now: UnixTime, days: u32) -> i64 {
 
 /// Reads the options of the other service, and counts what is not moved.
 async fn describe_source(
-    source: &mut Source,
-    schema: &Schema,
-    report: &mut Report,
+    source: &mut ForeignDatabase,
+    schema: &ForeignSchema,
+    report: &mut ImportReport,
 ) -> Result<GroupOptions, ImportError> {
     for (table, what) in NOT_MOVED {
         if !source.columns(table).await?.is_empty() {
@@ -286,7 +286,7 @@ fn progress_bar(what: &'static str, count: u64, things: &str) -> ProgressBar {
     }
 }
 
-impl Report {
+impl ImportReport {
     /// Adds a blocker without settings.
     fn block(&mut self, code: &'static str, message: impl Into<String>) {
         self.blockers.push(Blocker { code, message: message.into(), settings: String::new() });

@@ -3,7 +3,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-use super::findings::{Detail, Finding, Found};
+use super::findings::{Detail, Finding, FoundInRow};
 use crate::domain::bounds;
 use crate::domain::text::hides_something;
 use crate::domain::username::Username;
@@ -42,12 +42,12 @@ impl Names {
 
     /// The name of the account `id` that is called `wanted` in the other service, and why it is another one. It is in use
     /// from then on.
-    pub fn choose(&mut self, wanted: &str, id: i64) -> (Option<Username>, Vec<Found>) {
+    pub fn choose(&mut self, wanted: &str, id: i64) -> (Option<Username>, Vec<FoundInRow>) {
         let mut found = Vec::new();
         let changed = |name: &Username| Detail::changed(wanted, name.as_str());
         let base = allowed(wanted, id);
         if let Some(base) = base.as_ref().filter(|base| base.as_str() != wanted) {
-            found.push(Found::new(Finding::UsernameChanged, changed(base)));
+            found.push(FoundInRow::new(Finding::UsernameChanged, changed(base)));
         }
         let suffixed = |n: u32| {
             let suffix = if n == 1 { format!("-{id}") } else { format!("-{id}-{n}") };
@@ -57,7 +57,7 @@ impl Names {
         };
         let name = base.as_ref().filter(|base| self.is_free(base)).cloned().or_else(|| {
             let free = (1..100).filter_map(suffixed).find(|name| self.is_free(name));
-            found.extend(free.iter().map(|name| Found::new(Finding::UsernameTaken, changed(name))));
+            found.extend(free.iter().map(|name| FoundInRow::new(Finding::UsernameTaken, changed(name))));
             free
         });
         if let Some(name) = &name {

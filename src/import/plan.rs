@@ -2,15 +2,15 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
-use super::administrators::{Admitted, admit};
-use super::findings::{Detail, Finding, Found};
+use super::administrators::{AdmittedUser, admit};
+use super::findings::{Detail, Finding, FoundInRow};
 use super::identity::{self, Identity};
 use super::names::{self, Names};
-use super::planned::{Account, Known, NewAccount, PlannedToken, PlannedUser, UsageTally};
-use super::report::{Report, Subject};
+use super::planned::{Known, NewPlannedUser, PlannedImport, PlannedToken, PlannedUser, UsageTally};
+use super::report::{FindingSubject, ImportReport};
 use super::rows::{ForeignToken, ForeignUsage, ForeignUser};
 use super::rules::{MappedUser, cut_model, is_deleted, map_token, map_user};
-use super::target::Target;
+use super::target::ImportTarget;
 use super::{Destination, ImportError, ImportOptions};
 use crate::domain::bounds;
 use crate::domain::group::Group;
@@ -43,7 +43,7 @@ pub struct Planner<'a> {
 }
 
 impl<'a> Planner<'a> {
-    pub fn new(here: &'a Destination, options: &ImportOptions, target: &Target<'_>) -> Self {
+    pub fn new(here: &'a Destination, options: &ImportOptions, target: &ImportTarget<'_>) -> Self {
         Self {
             here,
             now: here.clock.now(),
@@ -67,9 +67,9 @@ impl<'a> Planner<'a> {
         tokens: Vec<ForeignToken>,
         usage: Option<Vec<ForeignUsage>>,
         known: &Known,
-        report: &mut Report,
-    ) -> Result<Option<PlannedUser>, ImportError> {
-        let subject = Subject::User(user.id);
+        report: &mut ImportReport,
+    ) -> Result<Option<PlannedImport>, ImportError> {
+        let subject = FindingSubject::User(user.id);
         let present = known.users.get(&user.id).copied();
         let sameness = known.marks.compare(user, &tokens, self.here.vault.digests());
         self.identity.add(&sameness);
@@ -94,9 +94,9 @@ impl<'a> Planner<'a> {
         let account = if let Some(local) = present {
             report.accounts.present += 1;
             if let Some(name) = &sameness.renamed_from {
-                report.add(subject, Found::new(Finding::RenamedThere, Detail::changed(name, &user.username)));
+                report.add(subject, FoundInRow::new(Finding::RenamedThere, Detail::changed(name, &user.username)));
             }
-            Account::Present(UserId::new(local))
+            PlannedUser::Present(UserId::new(local))
         } else {
             for found in found {
                 report.add(subject, found);
@@ -122,12 +122,14 @@ impl<'a> Planner<'a> {
         }
         let known_tokens = tokens.iter().filter_map(|token| Some((token.id, *known.tokens.get(&token.id)?))).collect();
         let tokens = self.plan_tokens(tokens, &group, known, report);
-        let is_nothing =
-            matches!(account, Account::Present(_)) && tokens.is_empty() && access_token.is_none() && usage.is_empty();
+        let is_nothing = matches!(account, PlannedUser::Present(_))
+            && tokens.is_empty()
+            && access_token.is_none()
+            && usage.is_empty();
         if !is_nothing {
             self.identity.add_changed(user, &sameness);
         }
-        let planned = PlannedUser { foreign_id: user.id, account, tokens, known_tokens, access_token, usage };
+        let planned = PlannedImport { foreign_id: user.id, account, tokens, known_tokens, access_token, usage };
         Ok((!is_nothing).then_some(planned))
     }
 
@@ -136,9 +138,9 @@ impl<'a> Planner<'a> {
         user: &ForeignUser,
         mapped: MappedUser,
         known: &Known,
-        report: &mut Report,
-    ) -> Result<Account, ImportError> {
-        let subject = Subject::User(user.id);
+        report: &mut ImportReport,
+    ) -> Result<PlannedUser, ImportError> {
+        let subject = FindingSubject::User(user.id);
         let is_root = self.keeps_ids && self.untouched_root.as_ref().is_some_and(|(root, _)| root.get() == user.id);
         if is_root && let Some((_, name)) = &self.untouched_root {
             self.names.remove(name);
@@ -150,13 +152,13 @@ impl<'a> Planner<'a> {
         let Some(username) = username else {
             return Err(ImportError::NoName(user.id, user.username.clone()));
         };
-        let Admitted { mapped, needs_password, found } = admit(user, mapped, &username, self.lowers_roles);
+        let AdmittedUser { mapped, needs_password, found } = admit(user, mapped, &username, self.lowers_roles);
         for found in found {
             report.add(subject, found);
         }
         if is_root {
             if mapped.role == Role::Root {
-                report.add(subject, Found::new(Finding::RootReplaced, Detail::text(username.as_str())));
+                report.add(subject, FoundInRow::new(Finding::RootReplaced, Detail::text(username.as_str())));
             } else {
                 report.block(
                     "root_id_differs",
@@ -168,10 +170,10 @@ impl<'a> Planner<'a> {
             }
             let id = UserId::new(user.id);
             // It keeps the password that it has here if none is imported.
-            return Ok(Account::Root(id, self.new_account(Some(id), username, user, mapped, false)));
+            return Ok(PlannedUser::Root(id, self.new_account(Some(id), username, user, mapped, false)));
         }
         let id = self.id(user.id, &known.user_ids, subject, Finding::UserIdTaken, report).map(UserId::new);
-        Ok(Account::New(self.new_account(id, username, user, mapped, needs_password)))
+        Ok(PlannedUser::New(self.new_account(id, username, user, mapped, needs_password)))
     }
 
     fn new_account(
@@ -181,10 +183,10 @@ impl<'a> Planner<'a> {
         user: &ForeignUser,
         mapped: MappedUser,
         needs_password: bool,
-    ) -> Box<NewAccount> {
+    ) -> Box<NewPlannedUser> {
         let password_digest = identity::password_digest(user, self.here.vault.digests());
         let name_there = names::kept(&user.username);
-        Box::new(NewAccount { id, username, name_there, password_digest, needs_password, mapped })
+        Box::new(NewPlannedUser { id, username, name_there, password_digest, needs_password, mapped })
     }
 
     /// The id to keep; `None` for a new one.
@@ -192,9 +194,9 @@ impl<'a> Planner<'a> {
         &self,
         foreign: i64,
         taken: &HashSet<i64>,
-        subject: Subject,
+        subject: FindingSubject,
         finding: Finding,
-        report: &mut Report,
+        report: &mut ImportReport,
     ) -> Option<i64> {
         if !self.keeps_ids {
             return None;
@@ -210,7 +212,13 @@ impl<'a> Planner<'a> {
         Some(foreign)
     }
 
-    fn plan_access_token(&self, user: i64, mapped: &MappedUser, known: &Known, report: &mut Report) -> Option<Digest> {
+    fn plan_access_token(
+        &self,
+        user: i64,
+        mapped: &MappedUser,
+        known: &Known,
+        report: &mut ImportReport,
+    ) -> Option<Digest> {
         let token = mapped.access_token.as_ref()?;
         report.access_tokens.found += 1;
         if known.access_tokens.contains(&user) {
@@ -226,11 +234,11 @@ impl<'a> Planner<'a> {
         tokens: Vec<ForeignToken>,
         owner_group: &str,
         known: &Known,
-        report: &mut Report,
+        report: &mut ImportReport,
     ) -> Vec<PlannedToken> {
         let mut planned = Vec::new();
         for token in tokens {
-            let subject = Subject::Token { id: token.id, user_id: token.user_id };
+            let subject = FindingSubject::Token { id: token.id, user_id: token.user_id };
             if token.is_deleted {
                 report.add(subject, Finding::TokenDeleted);
                 continue;
@@ -253,7 +261,7 @@ impl<'a> Planner<'a> {
                 if !self.here.groups.contains(group) {
                     report.needs_group(group, false);
                 } else if !self.here.groups.allow(owner_group, &Group::Named(group.clone())) {
-                    found.push(Found::new(Finding::GroupNotOpen, Detail::text(group.as_str())));
+                    found.push(FoundInRow::new(Finding::GroupNotOpen, Detail::text(group.as_str())));
                 }
             }
             for found in found {
@@ -277,11 +285,11 @@ impl<'a> Planner<'a> {
 }
 
 /// Tokens of an account that is not imported.
-fn leave_out(tokens: &[ForeignToken], report: &mut Report) {
+fn leave_out(tokens: &[ForeignToken], report: &mut ImportReport) {
     for token in tokens.iter().filter(|token| !token.is_deleted) {
         report.keys.found += 1;
         report.keys.left_out += 1;
-        let subject = Subject::Token { id: token.id, user_id: token.user_id };
+        let subject = FindingSubject::Token { id: token.id, user_id: token.user_id };
         report.add(subject, Finding::TokenOrphaned);
     }
 }
@@ -299,10 +307,10 @@ fn resolve_tokens(mut usage: Vec<ForeignUsage>, tokens: &[ForeignToken]) -> Vec<
     usage
 }
 
-impl PlannedUser {
+impl PlannedImport {
     /// What findings about a token of the account are about.
-    pub const fn subject_of(&self, token: &PlannedToken) -> Subject {
-        Subject::Token { id: token.foreign_id, user_id: self.foreign_id }
+    pub const fn subject_of(&self, token: &PlannedToken) -> FindingSubject {
+        FindingSubject::Token { id: token.foreign_id, user_id: self.foreign_id }
     }
 
     /// The rows of usage, one per token, day and model, with the ids that the tokens have here.
@@ -315,7 +323,7 @@ impl PlannedUser {
             let token = local.get(&row.token_id).copied().unwrap_or(0);
             let model = cut_model(&row.model);
             if model.len() < row.model.len() && is_cut.insert(model) {
-                tally.found.push(Found::new(Finding::UsageModelCut, Detail::text(model)));
+                tally.found.push(FoundInRow::new(Finding::UsageModelCut, Detail::text(model)));
             }
             let sum = sums.entry((token, row.day, model)).or_default();
             for (sum, value) in sum.iter_mut().zip([row.quota, row.requests, row.prompt_tokens, row.completion_tokens])
@@ -328,10 +336,10 @@ impl PlannedUser {
             let day = UnixTime::new(day.saturating_mul(DAY)).day_in(chrono_tz::Tz::UTC);
             if quota < 0 {
                 let detail = Detail::Quota { quota: quota.saturating_neg(), day: Some(day.to_string()) };
-                tally.found.push(Found::new(Finding::UsageBelowZero, detail));
+                tally.found.push(FoundInRow::new(Finding::UsageBelowZero, detail));
             }
             if token == 0 {
-                tally.found.push(Found::new(Finding::UsageOrphaned, Detail::Day { day: day.to_string() }));
+                tally.found.push(FoundInRow::new(Finding::UsageOrphaned, Detail::Day { day: day.to_string() }));
             }
             let quota = Quota::grant(quota.clamp(0, bounds::MAX_QUOTA)).unwrap_or_default();
             tally.quota = tally.quota.saturating_add(quota.get());
@@ -386,9 +394,9 @@ mod tests {
 
     #[test]
     fn usage_is_summed_by_token_day_and_model_and_never_below_zero() {
-        let planned = PlannedUser {
+        let planned = PlannedImport {
             foreign_id: 3,
-            account: Account::Present(UserId::new(3)),
+            account: PlannedUser::Present(UserId::new(3)),
             tokens: Vec::new(),
             known_tokens: HashMap::new(),
             access_token: None,
@@ -413,8 +421,8 @@ mod tests {
             requests: 5,
             source_quota: 11,
             found: vec![
-                Found::new(Finding::UsageOrphaned, Detail::Day { day: day(10) }),
-                Found::new(Finding::UsageBelowZero, below_zero),
+                FoundInRow::new(Finding::UsageOrphaned, Detail::Day { day: day(10) }),
+                FoundInRow::new(Finding::UsageBelowZero, below_zero),
             ],
         };
         assert_eq!(tally, expected);

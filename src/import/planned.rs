@@ -2,7 +2,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-use super::findings::Found;
+use super::findings::FoundInRow;
 use super::identity::Marks;
 use super::rows::ForeignUsage;
 use super::rules::{MappedToken, MappedUser};
@@ -30,9 +30,9 @@ pub struct Known {
 }
 
 /// What is to be written for an account.
-pub struct PlannedUser {
+pub struct PlannedImport {
     pub foreign_id: i64,
-    pub account: Account,
+    pub account: PlannedUser,
     /// New tokens.
     pub tokens: Vec<PlannedToken>,
     /// Tokens that were imported before: ids there and here.
@@ -50,18 +50,18 @@ pub struct UsageTally {
     pub requests: i64,
     /// In the other database.
     pub source_quota: i64,
-    pub found: Vec<Found>,
+    pub found: Vec<FoundInRow>,
 }
 
-pub enum Account {
+pub enum PlannedUser {
     /// It was imported before.
     Present(UserId),
-    New(Box<NewAccount>),
+    New(Box<NewPlannedUser>),
     /// The untouched root account becomes this one.
-    Root(UserId, Box<NewAccount>),
+    Root(UserId, Box<NewPlannedUser>),
 }
 
-pub struct NewAccount {
+pub struct NewPlannedUser {
     /// The id to keep; `None`: a new one.
     pub id: Option<UserId>,
     pub username: Username,

@@ -6,7 +6,7 @@ use std::fmt::Write;
 use serde::{Serialize, Serializer};
 use zeroize::Zeroizing;
 
-use super::findings::{Detail, Finding, Found};
+use super::findings::{Detail, Finding, FoundInRow};
 use super::planned::UsageTally;
 use crate::domain::money::Quota;
 
@@ -21,7 +21,7 @@ const MAX_EXAMPLES: usize = 5;
 
 /// The row that a finding is about.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Subject {
+pub enum FindingSubject {
     User(i64),
     Token {
         id: i64,
@@ -33,7 +33,7 @@ pub enum Subject {
 
 /// What an import did, or would do.
 #[derive(Debug, Serialize)]
-pub struct Report {
+pub struct ImportReport {
     /// The database that was read, without its credentials.
     pub source: String,
     /// The database of this installation, without its credentials.
@@ -45,9 +45,9 @@ pub struct Report {
     pub dry_run: bool,
     /// Why nothing was imported.
     pub blockers: Vec<Blocker>,
-    pub accounts: Counts,
-    pub keys: Counts,
-    pub access_tokens: Counts,
+    pub accounts: ReportCounts,
+    pub keys: ReportCounts,
+    pub access_tokens: ReportCounts,
     pub usage: UsageCounts,
     pub requests: RequestCounts,
     pub sums: Sums,
@@ -135,7 +135,7 @@ impl Note {
 }
 
 #[derive(Debug, Default, PartialEq, Eq, Serialize)]
-pub struct Counts {
+pub struct ReportCounts {
     /// Rows in the other database, without deleted ones.
     pub found: i64,
     /// Imported by this run.
@@ -224,7 +224,7 @@ struct GroupUse {
     keys: i64,
 }
 
-impl Report {
+impl ImportReport {
     #[must_use]
     pub fn new(source: String, target: String, service: &'static str, name: String, dry_run: bool) -> Self {
         Self {
@@ -234,9 +234,9 @@ impl Report {
             name,
             dry_run,
             blockers: Vec::new(),
-            accounts: Counts::default(),
-            keys: Counts::default(),
-            access_tokens: Counts::default(),
+            accounts: ReportCounts::default(),
+            keys: ReportCounts::default(),
+            access_tokens: ReportCounts::default(),
             usage: UsageCounts::default(),
             requests: RequestCounts::default(),
             sums: Sums::default(),
@@ -250,7 +250,7 @@ impl Report {
     }
 
     /// Adds what was found about a row.
-    pub fn add(&mut self, subject: Subject, found: impl Into<Found>) {
+    pub fn add(&mut self, subject: FindingSubject, found: impl Into<FoundInRow>) {
         let found = found.into();
         let name = found.finding.as_str();
         self.kinds.insert(name, found.finding);
@@ -260,9 +260,9 @@ impl Report {
         entry.amount += i128::from(found.amount());
         if entry.rows.len() < MAX_ROWS {
             let (user_id, token_id) = match subject {
-                Subject::User(id) => (Some(id), None),
-                Subject::Token { id, user_id } => (Some(user_id), Some(id)),
-                Subject::All => (None, None),
+                FindingSubject::User(id) => (Some(id), None),
+                FindingSubject::Token { id, user_id } => (Some(user_id), Some(id)),
+                FindingSubject::All => (None, None),
             };
             entry.rows.push(Row { user_id, token_id, detail: found.detail });
         }
@@ -275,12 +275,12 @@ impl Report {
         usage.requests = usage.requests.saturating_add(tally.requests);
         usage.source_quota = usage.source_quota.saturating_add(tally.source_quota);
         for found in tally.found {
-            self.add(Subject::User(user), found);
+            self.add(FindingSubject::User(user), found);
         }
     }
 
     /// Takes back what was planned and could not be written.
-    pub fn leave_out(&mut self, subject: Subject, finding: Finding) {
+    pub fn leave_out(&mut self, subject: FindingSubject, finding: Finding) {
         let counts = if matches!(finding, Finding::KeyTaken | Finding::TokenOrphaned) {
             Some(&mut self.keys)
         } else if finding == Finding::AccessTokenSkipped {
@@ -380,7 +380,7 @@ impl Report {
             for (what, counts) in
                 [("accounts", &self.accounts), ("keys", &self.keys), ("access tokens", &self.access_tokens)]
             {
-                let Counts { found, imported, present, left_out } = counts;
+                let ReportCounts { found, imported, present, left_out } = counts;
                 writeln!(
                     text,
                     "{what:<14} {imported:>10} {did}; {found} found, {present} here before, {left_out} left out"
@@ -538,11 +538,11 @@ mod tests {
 
     #[test]
     fn a_report_counts_findings_and_names_the_first_rows() {
-        let mut report = Report::new("SQLite x".into(), "PostgreSQL y".into(), "new-api", "new-api".into(), true);
+        let mut report = ImportReport::new("SQLite x".into(), "PostgreSQL y".into(), "new-api", "new-api".into(), true);
         for id in 0..7 {
-            report.add(Subject::Token { id, user_id: 3 }, Found::quota(Finding::TokenDebt, 500_000));
+            report.add(FindingSubject::Token { id, user_id: 3 }, FoundInRow::quota(Finding::TokenDebt, 500_000));
         }
-        report.add(Subject::User(4), Found::new(Finding::UsernameTaken, Detail::changed("ANA", "ANA-4")));
+        report.add(FindingSubject::User(4), FoundInRow::new(Finding::UsernameTaken, Detail::changed("ANA", "ANA-4")));
         let text = report.text();
         let debts = "       7  remaining quotas were below zero and became 0\n          7.00 USD in all\n          key 0 of account 3: 500000\n";
         assert!(text.contains(debts) && text.contains("key 4 of account 3: 500000\n          …\n"), "{text}");

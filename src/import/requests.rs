@@ -6,7 +6,7 @@ use std::collections::{BTreeSet, HashMap};
 use super::rows::ForeignRequest;
 use super::rules::cut_model;
 use super::schema::LogSchema;
-use super::source::{InvalidUtf8, Source, SourceError};
+use super::source::{ForeignDatabase, InvalidUtf8, SourceError};
 use super::{Destination, ImportError};
 use crate::domain::bounds;
 use crate::domain::id::TokenId;
@@ -34,7 +34,11 @@ impl RequestLines {
     ///
     /// # Errors
     /// The other database cannot be read.
-    pub async fn find(logs: &mut Source, schema: &LogSchema, seconds: (i64, i64)) -> Result<Option<Self>, SourceError> {
+    pub async fn find(
+        logs: &mut ForeignDatabase,
+        schema: &LogSchema,
+        seconds: (i64, i64),
+    ) -> Result<Option<Self>, SourceError> {
         if !schema.has_ids() {
             return Ok(None);
         }
@@ -50,7 +54,7 @@ impl RequestLines {
     /// One of the databases. What was written stays.
     pub async fn import(
         &self,
-        logs: &mut Source,
+        logs: &mut ForeignDatabase,
         schema: &LogSchema,
         source: &str,
         here: &Destination,

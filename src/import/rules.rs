@@ -1,6 +1,6 @@
 //! How a row of the other service becomes one of ours: pure functions of the row and the time.
 
-use super::findings::{Detail, Finding, Found};
+use super::findings::{Detail, Finding, FoundInRow};
 use super::rows::{ForeignToken, ForeignUser};
 use crate::domain::account::Budget;
 use crate::domain::bounds;
@@ -69,14 +69,14 @@ pub const fn is_deleted(user: &ForeignUser) -> bool {
 
 /// The account as it becomes ours.
 #[must_use]
-pub fn map_user(user: &ForeignUser, now: UnixTime) -> (MappedUser, Vec<Found>) {
+pub fn map_user(user: &ForeignUser, now: UnixTime) -> (MappedUser, Vec<FoundInRow>) {
     let mut found = Vec::new();
     let role = Role::from_code(user.role).unwrap_or_else(|| {
-        found.push(Found::new(Finding::RoleUnknown, Detail::Role { role: user.role }));
+        found.push(FoundInRow::new(Finding::RoleUnknown, Detail::Role { role: user.role }));
         Role::User
     });
     let status = UserStatus::from_code(user.status).unwrap_or_else(|| {
-        found.push(Found::new(Finding::UserStatusUnknown, Detail::Status { status: user.status }));
+        found.push(FoundInRow::new(Finding::UserStatusUnknown, Detail::Status { status: user.status }));
         UserStatus::Disabled
     });
     let disabled_by =
@@ -84,7 +84,7 @@ pub fn map_user(user: &ForeignUser, now: UnixTime) -> (MappedUser, Vec<Found>) {
     let password_hash = match bcrypt_cost(&user.password) {
         Some(cost) if cost <= MAX_IMPORTED_BCRYPT_COST => user.password.clone(),
         Some(cost) => {
-            found.push(Found::new(Finding::PasswordTooCostly, Detail::text(format!("cost {cost}"))));
+            found.push(FoundInRow::new(Finding::PasswordTooCostly, Detail::text(format!("cost {cost}"))));
             String::new()
         }
         None => {
@@ -93,10 +93,13 @@ pub fn map_user(user: &ForeignUser, now: UnixTime) -> (MappedUser, Vec<Found>) {
         }
     };
     if user.has_second_factor {
-        found.push(Found::new(Finding::SecondFactor, Detail::text(&user.username)));
+        found.push(FoundInRow::new(Finding::SecondFactor, Detail::text(&user.username)));
     }
     let email = text::email(&user.email).unwrap_or_else(|_| {
-        found.push(Found::new(Finding::EmailDropped, Detail::text(user.email.chars().take(100).collect::<String>())));
+        found.push(FoundInRow::new(
+            Finding::EmailDropped,
+            Detail::text(user.email.chars().take(100).collect::<String>()),
+        ));
         String::new()
     });
     let token = user.access_token.trim();
@@ -108,7 +111,7 @@ pub fn map_user(user: &ForeignUser, now: UnixTime) -> (MappedUser, Vec<Found>) {
         found.push(Finding::LinkedIdentity.into());
     }
     if user.affiliate_quota != 0 {
-        found.push(Found::quota(Finding::AffiliateQuota, user.affiliate_quota));
+        found.push(FoundInRow::quota(Finding::AffiliateQuota, user.affiliate_quota));
     }
     let mapped = MappedUser {
         display_name: visible(&user.display_name, bounds::MAX_LABEL_CHARS),
@@ -130,11 +133,11 @@ pub fn map_user(user: &ForeignUser, now: UnixTime) -> (MappedUser, Vec<Found>) {
 /// The token as it becomes ours; `None` if its key cannot be a key. `revive` enables tokens that the other service
 /// refuses without a reason.
 #[must_use]
-pub fn map_token(token: &ForeignToken, now: UnixTime, revive: bool) -> (Option<MappedToken>, Vec<Found>) {
+pub fn map_token(token: &ForeignToken, now: UnixTime, revive: bool) -> (Option<MappedToken>, Vec<FoundInRow>) {
     let mut found = Vec::new();
     let Ok(key) = ApiKey::parse_foreign(&token.key) else {
         let length = token.key.trim().chars().count();
-        return (None, vec![Found::new(Finding::KeyInvalid, Detail::Length { length })]);
+        return (None, vec![FoundInRow::new(Finding::KeyInvalid, Detail::Length { length })]);
     };
     let lifetime = lifetime(token.expired_time, &mut found);
     // An unlimited token is charged below zero there; its remaining quota means nothing.
@@ -168,16 +171,16 @@ pub fn map_token(token: &ForeignToken, now: UnixTime, revive: bool) -> (Option<M
 }
 
 /// -1 is never; 0 and other negative numbers are long ago; a time that no calendar has never comes, there too.
-fn lifetime(expired_time: i64, found: &mut Vec<Found>) -> Lifetime {
+fn lifetime(expired_time: i64, found: &mut Vec<FoundInRow>) -> Lifetime {
     match expired_time {
         -1 => Lifetime::Forever,
         seconds @ 1..=bounds::LAST_SECOND => Lifetime::Until(UnixTime::new(seconds)),
         other @ 1.. => {
-            found.push(Found::new(Finding::ExpiryBeyondCalendar, Detail::Expiry { expired_time: other }));
+            found.push(FoundInRow::new(Finding::ExpiryBeyondCalendar, Detail::Expiry { expired_time: other }));
             Lifetime::Forever
         }
         other => {
-            found.push(Found::new(Finding::ExpiredFromTheStart, Detail::Expiry { expired_time: other }));
+            found.push(FoundInRow::new(Finding::ExpiredFromTheStart, Detail::Expiry { expired_time: other }));
             Lifetime::Until(UnixTime::new(1))
         }
     }
@@ -191,7 +194,7 @@ fn is_disabled(
     budget: Budget,
     now: UnixTime,
     revive: bool,
-    found: &mut Vec<Found>,
+    found: &mut Vec<FoundInRow>,
 ) -> bool {
     match status {
         1 => false,
@@ -199,30 +202,30 @@ fn is_disabled(
         3 if lifetime.is_over(now) => false,
         4 if budget.is_empty() => false,
         3 | 4 if revive => {
-            found.push(Found::new(Finding::Revived, Detail::Status { status }));
+            found.push(FoundInRow::new(Finding::Revived, Detail::Status { status }));
             false
         }
         other => {
-            found.push(Found::new(Finding::SwitchedOff, Detail::Status { status: other }));
+            found.push(FoundInRow::new(Finding::SwitchedOff, Detail::Status { status: other }));
             true
         }
     }
 }
 
 /// A balance within 0 and the maximum.
-fn balance(units: i64, debt: Finding, capped: Finding, found: &mut Vec<Found>) -> Quota {
+fn balance(units: i64, debt: Finding, capped: Finding, found: &mut Vec<FoundInRow>) -> Quota {
     if units < 0 {
-        found.push(Found::quota(debt, units.saturating_neg()));
+        found.push(FoundInRow::quota(debt, units.saturating_neg()));
         return Quota::ZERO;
     }
     Quota::grant(units).unwrap_or_else(|_| {
-        found.push(Found::quota(capped, units.saturating_sub(bounds::MAX_QUOTA)));
+        found.push(FoundInRow::quota(capped, units.saturating_sub(bounds::MAX_QUOTA)));
         Quota::grant(bounds::MAX_QUOTA).unwrap_or_default()
     })
 }
 
 /// What was used, within 0 and the maximum.
-fn used(units: i64, finding: Finding, found: &mut Vec<Found>) -> Quota {
+fn used(units: i64, finding: Finding, found: &mut Vec<FoundInRow>) -> Quota {
     balance(units, finding, finding, found)
 }
 
@@ -238,13 +241,13 @@ fn visible(text: &str, most: usize) -> String {
     shown.trim().chars().take(most).collect::<String>().trim_end().to_owned()
 }
 
-fn name(id: i64, text: &str, found: &mut Vec<Found>) -> TokenName {
+fn name(id: i64, text: &str, found: &mut Vec<FoundInRow>) -> TokenName {
     if let Ok(name) = TokenName::parse(text) {
         return name;
     }
     let shown = visible(text, bounds::MAX_NAME_CHARS);
     let changed = if shown.is_empty() { format!("token {id}") } else { shown };
-    found.push(Found::new(Finding::TokenNameChanged, Detail::changed(text, &changed)));
+    found.push(FoundInRow::new(Finding::TokenNameChanged, Detail::changed(text, &changed)));
     // Visible text of this length is valid; if not, the number is.
     TokenName::parse(&changed).or_else(|_| TokenName::parse(&format!("token {id}"))).unwrap_or_else(|_| unnamed())
 }
@@ -265,12 +268,12 @@ const PATTERNS: [&str; 5] = [
 
 /// The names that are allowed here; a restriction that loses names only becomes stricter. A star that is no pattern there
 /// is none here.
-fn models(text: &str, found: &mut Vec<Found>) -> ModelLimits {
+fn models(text: &str, found: &mut Vec<FoundInRow>) -> ModelLimits {
     let is_literal = |name: &&str| name.contains('*') && !PATTERNS.contains(name);
     let names = || text.split(',').map(str::trim);
     let (all, literal) = (text.split(',').count(), names().filter(is_literal).count());
     if literal > 0 {
-        found.push(Found::new(Finding::ModelStars, Detail::Dropped { dropped: literal, of: all }));
+        found.push(FoundInRow::new(Finding::ModelStars, Detail::Dropped { dropped: literal, of: all }));
     }
     let as_here = |name| if is_literal(&name) { ModelLimits::literal(name) } else { name.to_owned() };
     let text: String = names().map(as_here).collect::<Vec<_>>().join(",");
@@ -282,7 +285,7 @@ fn models(text: &str, found: &mut Vec<Found>) -> ModelLimits {
     loop {
         match ModelLimits::from_names(names.iter().take(kept).copied()) {
             Ok(models) => {
-                found.push(Found::new(Finding::ModelsDropped, Detail::Dropped { dropped: all - kept, of: all }));
+                found.push(FoundInRow::new(Finding::ModelsDropped, Detail::Dropped { dropped: all - kept, of: all }));
                 return models;
             }
             Err(_) if kept == 0 => return ModelLimits::default(),
@@ -292,7 +295,7 @@ fn models(text: &str, found: &mut Vec<Found>) -> ModelLimits {
 }
 
 /// The valid entries, and whether there were entries but none is valid.
-fn allowlist(text: &str, found: &mut Vec<Found>) -> (IpAllowlist, bool) {
+fn allowlist(text: &str, found: &mut Vec<FoundInRow>) -> (IpAllowlist, bool) {
     let entries: Vec<&str> = text.split(['\n', ',', ' ', '\r', '\t']).filter(|entry| !entry.is_empty()).collect();
     let (valid, invalid): (Vec<&str>, Vec<&str>) =
         entries.iter().partition(|entry| ip_allowlist::network(entry).is_some());
@@ -301,8 +304,8 @@ fn allowlist(text: &str, found: &mut Vec<Found>) -> (IpAllowlist, bool) {
     let dropped = invalid.iter().chain(&valid[kept.len()..]).copied().take(5).collect::<Vec<_>>().join(" ");
     match (dropped.is_empty(), list.is_empty()) {
         (true, _) => {}
-        (false, false) => found.push(Found::new(Finding::IpsDropped, Detail::text(dropped))),
-        (false, true) => found.push(Found::new(Finding::NoIpLeft, Detail::text(dropped))),
+        (false, false) => found.push(FoundInRow::new(Finding::IpsDropped, Detail::text(dropped))),
+        (false, true) => found.push(FoundInRow::new(Finding::NoIpLeft, Detail::text(dropped))),
     }
     let none_is_left = list.is_empty() && !entries.is_empty();
     (list, none_is_left)

@@ -4,7 +4,7 @@
 use std::collections::BTreeSet;
 
 use super::days::DayOffsets;
-use super::source::{Dialect, Source, SourceError};
+use super::source::{Dialect, ForeignDatabase, SourceError};
 
 /// Which service it is, by its columns.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -174,7 +174,7 @@ fn as_int(dialect: Dialect, expression: &str) -> String {
 }
 
 /// The tables `users` and `tokens`.
-pub struct Schema {
+pub struct ForeignSchema {
     pub service: Service,
     dialect: Dialect,
     users: Table,
@@ -183,12 +183,12 @@ pub struct Schema {
     second_factors: Vec<String>,
 }
 
-impl Schema {
+impl ForeignSchema {
     /// Reads the catalogue.
     ///
     /// # Errors
     /// A table or a column is missing: it is another service's database.
-    pub async fn read(source: &mut Source) -> Result<Self, SourceError> {
+    pub async fn read(source: &mut ForeignDatabase) -> Result<Self, SourceError> {
         let users = table(source, "users", &REQUIRED_OF_USERS).await?;
         let tokens = table(source, "tokens", &REQUIRED_OF_TOKENS).await?;
         let is_one_api = !tokens.has("model_limits") && (tokens.has("models") || tokens.has("subnet"));
@@ -301,7 +301,7 @@ impl Schema {
     ///
     /// # Errors
     /// As [`Source::fetch`].
-    pub async fn read_used_quota(&self, source: &mut Source) -> Result<i128, SourceError> {
+    pub async fn read_used_quota(&self, source: &mut ForeignDatabase) -> Result<i128, SourceError> {
         let row = source.fetch(self.used_quota()).await?.into_iter().next().unwrap_or_default();
         let part = |at: usize| row.get(at).cloned().flatten().and_then(|text| text.parse().ok()).unwrap_or(0_i128);
         Ok(part(0).saturating_mul(1 << 32).saturating_add(part(1)))
@@ -373,7 +373,7 @@ impl LogSchema {
     ///
     /// # Errors
     /// A column is missing.
-    pub async fn read(source: &mut Source) -> Result<Option<Self>, SourceError> {
+    pub async fn read(source: &mut ForeignDatabase) -> Result<Option<Self>, SourceError> {
         if source.columns("logs").await?.is_empty() {
             return Ok(None);
         }
@@ -491,7 +491,11 @@ impl LogSchema {
     }
 }
 
-async fn table(source: &mut Source, name: &'static str, required: &[&'static str]) -> Result<Table, SourceError> {
+async fn table(
+    source: &mut ForeignDatabase,
+    name: &'static str,
+    required: &[&'static str],
+) -> Result<Table, SourceError> {
     let columns = source.columns(name).await?;
     if columns.is_empty() {
         return Err(SourceError::NoTable(source.label.clone(), name));

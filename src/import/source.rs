@@ -52,7 +52,7 @@ pub enum InvalidUtf8 {
 }
 
 /// An open database. The snapshot ends with the connection.
-pub struct Source {
+pub struct ForeignDatabase {
     connection: AnyConnection,
     pub dialect: Dialect,
     /// For messages.
@@ -89,7 +89,7 @@ macro_rules! text_rows {
     }};
 }
 
-impl Source {
+impl ForeignDatabase {
     /// Connects and begins the snapshot. With `copy_file`, a SQLite file is copied first, because nobody can write to one that
     /// has a snapshot.
     ///
@@ -305,7 +305,7 @@ mod tests {
         let options = options.busy_timeout(std::time::Duration::ZERO);
         let mut writer = options.connect().await.unwrap();
         execute(&mut writer, "create table logs (quota integer); insert into logs values (7)").await.unwrap();
-        let mut source = Source::open(&Location::Sqlite(path), copy_file).await.unwrap();
+        let mut source = ForeignDatabase::open(&Location::Sqlite(path), copy_file).await.unwrap();
         let written = execute(&mut writer, "insert into logs values (1)").await.is_ok();
         assert_eq!(source.number("select cast(sum(quota) as text) from logs".into()).await.unwrap(), 7);
         written

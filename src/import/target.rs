@@ -9,8 +9,8 @@ use futures_util::future::join_all;
 use super::findings::Finding;
 use super::identity::Earlier;
 use super::names::Names;
-use super::planned::{Account, Known, NewAccount, PlannedToken, PlannedUser, UsageTally};
-use super::report::{IssuedPassword, Report, Subject};
+use super::planned::{Known, NewPlannedUser, PlannedImport, PlannedToken, PlannedUser, UsageTally};
+use super::report::{FindingSubject, ImportReport, IssuedPassword};
 use super::rows::{ForeignToken, ForeignUser};
 use super::rules::is_deleted;
 use super::{Destination, ImportError, ImportOptions};
@@ -31,7 +31,7 @@ const BATCH: usize = 2_000;
 const ANNOUNCEMENTS: Duration = Duration::from_secs(5);
 
 /// What is here before the import.
-pub struct Target<'a> {
+pub struct ImportTarget<'a> {
     here: &'a Destination,
     /// The name of the other installation.
     source: &'a str,
@@ -44,7 +44,7 @@ pub struct Target<'a> {
     pub earlier: Earlier,
 }
 
-impl<'a> Target<'a> {
+impl<'a> ImportTarget<'a> {
     /// Reads which accounts there are, and decides whether ids are kept.
     ///
     /// # Errors
@@ -52,7 +52,7 @@ impl<'a> Target<'a> {
     pub async fn examine(
         here: &'a Destination,
         options: &'a ImportOptions,
-        report: &mut Report,
+        report: &mut ImportReport,
     ) -> Result<Self, ImportError> {
         let mut conn = here.db.acquire().await?;
         let accounts = imports::find_accounts(&mut conn, &options.name).await?;
@@ -171,7 +171,7 @@ struct WrittenAccount {
     usage: UsageTally,
     password: Option<IssuedPassword>,
     /// What was planned and could not be written, because of what changed here since the pass began.
-    left_out: Vec<(Subject, Finding)>,
+    left_out: Vec<(FindingSubject, Finding)>,
 }
 
 impl Writer<'_> {
@@ -179,9 +179,9 @@ impl Writer<'_> {
     ///
     /// # Errors
     /// The database; nothing of this account was written.
-    async fn write(&self, planned: PlannedUser) -> Result<WrittenAccount, ImportError> {
+    async fn write(&self, planned: PlannedImport) -> Result<WrittenAccount, ImportError> {
         let mut written = WrittenAccount::default();
-        let subject = Subject::User(planned.foreign_id);
+        let subject = FindingSubject::User(planned.foreign_id);
         let mut tx = self.here.db.begin().await?;
         imports::set_up_transaction(&mut tx).await?;
         let Some(user) = self.write_account(&mut tx, &planned, &mut written).await? else {
@@ -210,14 +210,14 @@ impl Writer<'_> {
         if !usage.is_empty() {
             self.record(&mut tx, ImportKind::History, &[ImportedRow::new(planned.foreign_id, user.get())]).await?;
         }
-        if !matches!(planned.account, Account::New(_)) {
+        if !matches!(planned.account, PlannedUser::New(_)) {
             notifications::notify(&mut tx, Change::User(user)).await?;
         }
         if self.is_announcement_due() {
             notifications::notify(&mut tx, Change::ForeignKeys).await?;
         }
         storage::commit(tx).await?;
-        written.is_new = !matches!(planned.account, Account::Present(_));
+        written.is_new = !matches!(planned.account, PlannedUser::Present(_));
         written.keys = local.len() - planned.known_tokens.len();
         written.usage = tally;
         Ok(written)
@@ -236,7 +236,7 @@ impl Writer<'_> {
     ///
     /// # Errors
     /// The database.
-    pub async fn finish(&self, report: &Report, is_complete: bool) -> Result<(), ImportError> {
+    pub async fn finish(&self, report: &ImportReport, is_complete: bool) -> Result<(), ImportError> {
         let report = report.stored().map_err(ImportError::Report)?;
         let mut tx = self.here.db.begin().await?;
         imports::insert_run(&mut tx, self.source, self.here.clock.now(), is_complete, &report).await?;
@@ -252,13 +252,13 @@ impl Writer<'_> {
     async fn write_account(
         &self,
         tx: &mut Tx,
-        planned: &PlannedUser,
+        planned: &PlannedImport,
         written: &mut WrittenAccount,
     ) -> Result<Option<UserId>, StorageError> {
         let now = self.here.clock.now();
         let (user, account) = match &planned.account {
-            Account::Present(id) => return Ok(users::lock(tx, *id).await?.map(|user| user.id)),
-            Account::New(account) if account.needs_password => {
+            PlannedUser::Present(id) => return Ok(users::lock(tx, *id).await?.map(|user| user.id)),
+            PlannedUser::New(account) if account.needs_password => {
                 let new = GeneratedPassword::new(&self.here.rng);
                 let row = ImportedUser { password_hash: &new.hash, ..row(account) };
                 let user = imports::insert_user(tx, &row).await?;
@@ -266,8 +266,8 @@ impl Writer<'_> {
                 written.password = Some(IssuedPassword { user_id: planned.foreign_id, username, password: new.plain });
                 (user, account)
             }
-            Account::New(account) => (imports::insert_user(tx, &row(account)).await?, account),
-            Account::Root(id, account) => {
+            PlannedUser::New(account) => (imports::insert_user(tx, &row(account)).await?, account),
+            PlannedUser::Root(id, account) => {
                 imports::replace_root(tx, *id, &row(account)).await?;
                 sessions::delete_all_of(tx, *id).await?;
                 (*id, account)
@@ -290,7 +290,7 @@ impl Writer<'_> {
         &self,
         tx: &mut Tx,
         owner: UserId,
-        planned: &PlannedUser,
+        planned: &PlannedImport,
         tokens: &[PlannedToken],
         written: &mut WrittenAccount,
     ) -> Result<Vec<(i64, i64)>, StorageError> {
@@ -343,7 +343,7 @@ impl Writer<'_> {
 /// Accounts that are written at the same time, each in its own transaction.
 pub struct WriteBatch<'w> {
     writer: &'w Writer<'w>,
-    planned: Vec<PlannedUser>,
+    planned: Vec<PlannedImport>,
     /// Written so far.
     pub accounts: i64,
     pub keys: i64,
@@ -358,7 +358,7 @@ impl<'w> WriteBatch<'w> {
     ///
     /// # Errors
     /// As [`WriteBatch::write`].
-    pub async fn add(&mut self, planned: PlannedUser, report: &mut Report) -> Result<(), ImportError> {
+    pub async fn add(&mut self, planned: PlannedImport, report: &mut ImportReport) -> Result<(), ImportError> {
         self.planned.push(planned);
         if self.planned.len() >= self.writer.here.concurrent_writes { self.write(report).await } else { Ok(()) }
     }
@@ -367,7 +367,7 @@ impl<'w> WriteBatch<'w> {
     ///
     /// # Errors
     /// The first error of the database.
-    pub async fn write(&mut self, report: &mut Report) -> Result<(), ImportError> {
+    pub async fn write(&mut self, report: &mut ImportReport) -> Result<(), ImportError> {
         let writes = self.planned.drain(..).map(async |planned| (planned.foreign_id, self.writer.write(planned).await));
         let mut result = Ok(());
         for (user, written) in join_all(writes).await {
@@ -388,8 +388,8 @@ impl<'w> WriteBatch<'w> {
     }
 }
 
-fn row(account: &NewAccount) -> ImportedUser<'_> {
-    let NewAccount { id, username, mapped, .. } = account;
+fn row(account: &NewPlannedUser) -> ImportedUser<'_> {
+    let NewPlannedUser { id, username, mapped, .. } = account;
     ImportedUser {
         id: *id,
         username,

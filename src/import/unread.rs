@@ -6,10 +6,10 @@ use std::collections::BTreeMap;
 use futures_util::StreamExt;
 
 use super::ImportError;
-use super::findings::{Detail, Finding, Found};
-use super::report::Report;
-use super::schema::Schema;
-use super::source::{InvalidUtf8, Source};
+use super::findings::{Detail, Finding, FoundInRow};
+use super::report::ImportReport;
+use super::schema::ForeignSchema;
+use super::source::{ForeignDatabase, InvalidUtf8};
 
 /// Columns of JSON objects, each of whose members is looked at.
 const OBJECTS: [&str; 2] = ["setting", "settings"];
@@ -23,15 +23,15 @@ const HARMLESS: [&str; 3] = ["accept_unset_model_ratio_model", "record_ip_log", 
 /// # Errors
 /// The other database cannot be read.
 pub async fn report_unread(
-    source: &mut Source,
-    schema: &Schema,
+    source: &mut ForeignDatabase,
+    schema: &ForeignSchema,
     accepted: &[String],
-    report: &mut Report,
-) -> Result<Vec<Found>, ImportError> {
+    report: &mut ImportReport,
+) -> Result<Vec<FoundInRow>, ImportError> {
     let (mut found, mut lost) = (Vec::new(), Vec::new());
     for (name, rows) in unread(source, schema).await? {
         if is_restriction(&name) {
-            found.push(Found::new(Finding::RestrictionLost, Detail::Rows { name: name.clone(), rows }));
+            found.push(FoundInRow::new(Finding::RestrictionLost, Detail::Rows { name: name.clone(), rows }));
             if !accepted.contains(&name) {
                 lost.push((name, rows));
             }
@@ -54,7 +54,7 @@ pub async fn report_unread(
 }
 
 /// The columns that are set and not read, and members of objects in them, with the number of rows.
-async fn unread(source: &mut Source, schema: &Schema) -> Result<BTreeMap<String, i64>, ImportError> {
+async fn unread(source: &mut ForeignDatabase, schema: &ForeignSchema) -> Result<BTreeMap<String, i64>, ImportError> {
     let mut found = BTreeMap::new();
     for table in ["users", "tokens"] {
         let columns = source.column_defaults(table).await?;

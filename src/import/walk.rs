@@ -12,11 +12,11 @@ use super::ImportError;
 use super::days::DayOffsets;
 use super::findings::Finding;
 use super::plan::Planner;
-use super::report::{Report, Subject};
+use super::report::{FindingSubject, ImportReport};
 use super::rows::{ForeignToken, ForeignUsage, ForeignUser};
-use super::schema::{LogSchema, Schema};
-use super::source::{InvalidUtf8, Source, SourceError, TextRow};
-use super::target::{Target, WriteBatch};
+use super::schema::{ForeignSchema, LogSchema};
+use super::source::{ForeignDatabase, InvalidUtf8, SourceError, TextRow};
+use super::target::{ImportTarget, WriteBatch};
 use crate::domain::time::{DAY, UnixTime};
 
 /// Accounts and tokens that are read at once. Older versions have no index on `tokens.user_id`: each part reads the whole
@@ -40,7 +40,7 @@ impl History {
 
 /// Ranges of account ids.
 pub struct Walk<'s> {
-    schema: &'s Schema,
+    schema: &'s ForeignSchema,
     parts: Vec<(i64, i64)>,
     accounts: u64,
 }
@@ -50,7 +50,7 @@ impl<'s> Walk<'s> {
     ///
     /// # Errors
     /// The other database cannot be read.
-    pub async fn prepare(source: &mut Source, schema: &'s Schema) -> Result<Self, SourceError> {
+    pub async fn prepare(source: &mut ForeignDatabase, schema: &'s ForeignSchema) -> Result<Self, SourceError> {
         let mut tokens: BTreeMap<i64, i64> = BTreeMap::new();
         for row in source.fetch(schema.token_counts()).await? {
             if let [Some(user), Some(count)] = row.as_slice() {
@@ -80,12 +80,12 @@ impl<'s> Walk<'s> {
     #[expect(clippy::too_many_arguments, reason = "both databases and everything that a pass changes")]
     pub async fn run(
         &self,
-        source: &mut Source,
-        mut logs: Option<&mut Source>,
+        source: &mut ForeignDatabase,
+        mut logs: Option<&mut ForeignDatabase>,
         history: Option<&History>,
         planner: &mut Planner<'_>,
-        target: &Target<'_>,
-        report: &mut Report,
+        target: &ImportTarget<'_>,
+        report: &mut ImportReport,
         bar: &ProgressBar,
         mut batch: Option<&mut WriteBatch<'_>>,
     ) -> Result<(), ImportError> {
@@ -98,7 +98,7 @@ impl<'s> Walk<'s> {
             let mut usage = match history {
                 Some(History { schema, since, until, offsets }) => {
                     let sql = schema.usage(from, to, (*since, *until), offsets);
-                    let database: &mut Source = match &mut logs {
+                    let database: &mut ForeignDatabase = match &mut logs {
                         Some(logs) => logs,
                         None => source,
                     };
@@ -126,7 +126,7 @@ impl<'s> Walk<'s> {
             for token in orphans {
                 report.keys.found += 1;
                 report.keys.left_out += 1;
-                let subject = Subject::Token { id: token.id, user_id: token.user_id };
+                let subject = FindingSubject::Token { id: token.id, user_id: token.user_id };
                 report.add(subject, Finding::TokenOrphaned);
             }
             if let Some(batch) = &mut batch {

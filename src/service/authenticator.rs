@@ -20,7 +20,7 @@ use crate::domain::time::UnixTime;
 use crate::domain::user::{User, UserStatus};
 use crate::service::rate_limiter::{RateLimited, RateLimiter};
 use crate::service::vault::Vault;
-use crate::storage::loader::{Loader, Source};
+use crate::storage::loader::{Loader, Loads};
 use crate::storage::{Conn, Db, StorageError, access_tokens, gateways, users};
 
 /// Maximum number of cached credentials of each kind; an entry is smaller than 1 KiB.
@@ -59,14 +59,14 @@ pub struct Authenticator {
 }
 
 /// Credentials of one kind.
-struct Credentials<S: Source<Key = Digest>> {
+struct Credentials<S: Loads<Key = Digest>> {
     loader: Loader<S>,
     known: Cache<Digest, Cached<S::Row>>,
     /// Digests that no credential has. They have a place of their own, so that guesses evict no credential.
     unknown: Cache<Digest, ReadAt>,
 }
 
-impl<S: Source<Key = Digest>> Credentials<S> {
+impl<S: Loads<Key = Digest>> Credentials<S> {
     fn start(source: S) -> Self {
         Self { loader: Loader::start(source), known: Cache::new(CAPACITY), unknown: Cache::new(UNKNOWN) }
     }
@@ -90,12 +90,12 @@ impl ReadAt {
 /// Live accounts by id.
 struct LiveUsers(Db);
 
-impl Source for LiveUsers {
+impl Loads for LiveUsers {
     type Key = UserId;
     type Row = Arc<User>;
 
     async fn read(&self, ids: &[UserId]) -> Result<HashMap<UserId, Arc<User>>, StorageError> {
-        let users = self.0.bounded_of_people(async |conn: &mut Conn| users::list_live(conn, ids).await).await?;
+        let users = self.0.bounded_not_reserved(async |conn: &mut Conn| users::list_live(conn, ids).await).await?;
         Ok(users.into_iter().map(|user| (user.id, Arc::new(user))).collect())
     }
 }
@@ -118,7 +118,7 @@ struct AccessTokens {
     clock: Arc<dyn Clock>,
 }
 
-impl Source for AccessTokens {
+impl Loads for AccessTokens {
     type Key = Digest;
     type Row = AccessTokenOwner;
 
@@ -139,12 +139,12 @@ impl Source for AccessTokens {
             let owners: Vec<UserId> = found.iter().map(|token| token.owner).collect();
             let owners: HashMap<UserId, Arc<User>> =
                 users::list_live(conn, &owners).await?.into_iter().map(|user| (user.id, Arc::new(user))).collect();
-            let with_owner = |token: access_tokens::Found| {
+            let with_owner = |token: access_tokens::AccessTokenUse| {
                 Some((token.digest, (Arc::clone(owners.get(&token.owner)?), token.expires_at)))
             };
             Ok(found.into_iter().filter_map(with_owner).collect())
         };
-        self.db.bounded_of_people(read).await
+        self.db.bounded_not_reserved(read).await
     }
 }
 
@@ -154,7 +154,7 @@ struct GatewayCredentials {
     clock: Arc<dyn Clock>,
 }
 
-impl Source for GatewayCredentials {
+impl Loads for GatewayCredentials {
     type Key = Digest;
     type Row = GatewayId;
 
@@ -233,7 +233,7 @@ impl Authenticator {
 
     /// The owner of a credential, from the caches or the database. A credential that was not remembered is always looked up,
     /// however many wrong ones its address has sent: a right one is never refused for them.
-    async fn find_owner<S: Source<Key = Digest>>(
+    async fn find_owner<S: Loads<Key = Digest>>(
         &self,
         credentials: &Credentials<S>,
         digest: Digest,

@@ -19,7 +19,7 @@ use crate::domain::clock::Clock;
 use crate::domain::id::UserId;
 use crate::domain::rate_limits::{RateCounters, RateLimits};
 use crate::domain::time::Day;
-use crate::storage::clock_repair::{self as rows, Moved};
+use crate::storage::clock_repair::{self as rows, MovedUsage};
 use crate::storage::ledger::LockedWallet;
 use crate::storage::{self, Conn, Db, StorageError, audit, ledger, usage_rollup};
 
@@ -203,9 +203,9 @@ fn is_ahead(wallet: &Account, (limits, counters): (&RateLimits, RateCounters), a
     wallet.period_counters.day > at.last_believable_day() || limits.cut(counters, at.micros) != counters
 }
 
-fn describe(moved: Option<Moved>, counted_until: Day, today: Day) -> Details {
+fn describe(moved: Option<MovedUsage>, counted_until: Day, today: Day) -> Details {
     let from = moved.map_or(counted_until, |moved| moved.from);
-    let sum = |of: fn(Moved) -> i64| moved.map_or(0, of).to_string();
+    let sum = |of: fn(MovedUsage) -> i64| moved.map_or(0, of).to_string();
     Details::from([
         ("from_day", from.to_string()),
         ("to_day", today.to_string()),

@@ -56,7 +56,7 @@ impl Forecasts {
     ///
     /// # Errors
     /// There is no such token or user; the database.
-    pub async fn show_anyones(
+    pub async fn show_any_user(
         &self,
         user: Option<UserId>,
         token: Option<TokenId>,

@@ -23,7 +23,7 @@ use crate::domain::ledger::Wallet;
 use crate::domain::old_key::UsedKey;
 use crate::domain::token::{Token, TokenIdentity};
 use crate::storage::keys::FoundKey;
-use crate::storage::loader::{Loader, Source};
+use crate::storage::loader::{Loader, Loads};
 use crate::storage::{Conn, Db, StorageError, keys};
 use crate::telemetry;
 use crate::telemetry::caches::KeyCacheMetrics;
@@ -204,7 +204,7 @@ enum Lookup {
     Missing,
 }
 
-impl Source for Arc<Snapshot> {
+impl Loads for Arc<Snapshot> {
     type Key = Digest;
     type Row = Arc<CachedKey>;
 

@@ -5,14 +5,14 @@ use super::vault::{Unopenable, Vault};
 use crate::domain::audit::{Action, Actor, AuditEntry, Subject};
 use crate::domain::caller::Caller;
 use crate::domain::id::UserId;
-use crate::domain::keyed_request::{KeyedRequest, MadeKey};
+use crate::domain::keyed_request::{IdempotentRequest, MadeKey};
 use crate::domain::time::UnixTime;
 use crate::domain::token::TokenWithKey;
 use crate::storage::{Conn, StorageError, audit, idempotency_keys, keys};
 
 /// Why a request was not carried out, or not answered again.
 #[derive(Debug, thiserror::Error)]
-pub enum KeyedRequestError {
+pub enum IdempotencyKeyError {
     #[error("this `Idempotency-Key` was used for another request; give each request its own")]
     Reused,
     #[error("this request was carried out before, and its token was deleted since")]
@@ -32,13 +32,13 @@ pub enum KeyedRequestError {
 pub async fn find(
     conn: &mut Conn,
     user: UserId,
-    request: Option<&KeyedRequest>,
-) -> Result<Option<Vec<MadeKey>>, KeyedRequestError> {
+    request: Option<&IdempotentRequest>,
+) -> Result<Option<Vec<MadeKey>>, IdempotencyKeyError> {
     let Some(request) = request else {
         return Ok(None);
     };
     match idempotency_keys::find(conn, user, &request.key).await? {
-        Some((hash, _)) if hash != request.hash => Err(KeyedRequestError::Reused),
+        Some((hash, _)) if hash != request.hash => Err(IdempotencyKeyError::Reused),
         found => Ok(found.map(|(_, made)| made)),
     }
 }
@@ -50,7 +50,7 @@ pub async fn find(
 pub async fn record(
     conn: &mut Conn,
     user: UserId,
-    request: Option<&KeyedRequest>,
+    request: Option<&IdempotentRequest>,
     made: &[MadeKey],
     now: UnixTime,
 ) -> Result<(), StorageError> {
@@ -71,7 +71,7 @@ pub async fn open(
     caller: &Caller,
     made: &[MadeKey],
     now: UnixTime,
-) -> Result<Vec<TokenWithKey>, KeyedRequestError> {
+) -> Result<Vec<TokenWithKey>, IdempotencyKeyError> {
     let ids: Vec<_> = made.iter().map(|made| made.token).collect();
     let mut found = keys::list_sealed_tokens(conn, &ids).await?;
     if !found.iter().all(|sealed| vault.knows_data_key_of(&sealed.sealed)) {
@@ -80,9 +80,9 @@ pub async fn open(
     let mut tokens = Vec::with_capacity(made.len());
     for MadeKey { token: id, digest } in made {
         let place = found.iter().position(|sealed| sealed.token.id == *id && sealed.token.user_id == caller.user.id);
-        let sealed = found.swap_remove(place.ok_or(KeyedRequestError::TokenDeleted)?);
+        let sealed = found.swap_remove(place.ok_or(IdempotencyKeyError::TokenDeleted)?);
         if sealed.digest != *digest {
-            return Err(KeyedRequestError::KeyRotated);
+            return Err(IdempotencyKeyError::KeyRotated);
         }
         tokens.push(TokenWithKey { key: vault.open(&sealed.digest, &sealed.sealed)?, token: sealed.token });
     }

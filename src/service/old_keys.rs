@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use super::actors::{self, ActorError};
 use super::invalidator::Invalidator;
-use super::keyed_requests::{self, KeyedRequestError};
+use super::keyed_requests::{self, IdempotencyKeyError};
 use super::rng::Rng;
 use super::vault::Vault;
 use crate::domain::audit::{Action, Actor, AuditEntry, Subject};
@@ -16,7 +16,7 @@ use crate::domain::clock::Clock;
 use crate::domain::expected_version::{ExpectedVersion, VersionChanged};
 use crate::domain::id::{OldKeyId, TokenId};
 use crate::domain::key::{ApiKey, KeyHint};
-use crate::domain::keyed_request::{KeyedRequest, MadeKey, Once};
+use crate::domain::keyed_request::{Idempotent, IdempotentRequest, MadeKey};
 use crate::domain::old_key::{Grace, OldKey};
 use crate::domain::token::TokenWithKey;
 use crate::storage::{self, Db, StorageError, audit, old_keys, tokens};
@@ -39,7 +39,7 @@ pub enum OldKeysError {
     #[error(transparent)]
     Changed(#[from] VersionChanged),
     #[error(transparent)]
-    Keyed(#[from] KeyedRequestError),
+    Keyed(#[from] IdempotencyKeyError),
     /// The caller may no longer do this.
     #[error(transparent)]
     Actor(#[from] ActorError),
@@ -91,8 +91,8 @@ impl OldKeys {
         id: TokenId,
         grace: Grace,
         expected: &ExpectedVersion,
-        request: Option<&KeyedRequest>,
-    ) -> Result<Once<Rotated>, OldKeysError> {
+        request: Option<&IdempotentRequest>,
+    ) -> Result<Idempotent<Rotated>, OldKeysError> {
         let mut tx = self.db.begin().await?;
         actors::lock_caller(&mut tx, caller.user.id).await?;
         if let Some(made) = keyed_requests::find(&mut tx, caller.user.id, request).await? {
@@ -101,7 +101,7 @@ impl OldKeys {
             let TokenWithKey { token, key } = found.ok_or(OldKeysError::NotFound)?;
             let old_keys = old_keys::list(&mut tx, id, token.policy.lifetime, false, now).await?;
             storage::commit(tx).await?;
-            return Ok(Once::replayed(Rotated { id, key, key_hint: token.key_hint, old_keys }));
+            return Ok(Idempotent::replayed(Rotated { id, key, key_hint: token.key_hint, old_keys }));
         }
         let token = tokens::lock(&mut tx, caller.user.id, id).await?.ok_or(OldKeysError::NotFound)?;
         expected.check(token.policy.version)?;
@@ -128,7 +128,7 @@ impl OldKeys {
         let made = [MadeKey { token: id, digest: sealed.digest }];
         keyed_requests::record(&mut tx, caller.user.id, request, &made, now).await?;
         self.invalidator.commit(tx, caller.user.id).await?;
-        Ok(Once::now(Rotated { id, key, key_hint: sealed.hint, old_keys }))
+        Ok(Idempotent::now(Rotated { id, key, key_hint: sealed.hint, old_keys }))
     }
 
     /// Replaced keys of one of the caller's tokens: those that work, or those that ended.

@@ -47,7 +47,7 @@ pub struct Overview {
 
 /// What an administrator has to know of everyone's keys.
 #[derive(Debug)]
-pub struct EveryonesOverview {
+pub struct AllUsersOverview {
     /// Of the newest [`bounds::MAX_LISTED_TOKENS`] tokens.
     pub states: StateCounts,
     /// There are older tokens.
@@ -75,12 +75,12 @@ impl Overviews {
     ///
     /// # Errors
     /// Too many reports at once; the database.
-    pub async fn show_everyones(
+    pub async fn show_all_users(
         &self,
         admin: &Caller,
         groups: &Groups,
         at: Moment,
-    ) -> Result<EveryonesOverview, UsageReportsError> {
+    ) -> Result<AllUsersOverview, UsageReportsError> {
         let (db, groups) = (self.db.clone(), groups.clone());
         let overview = async move {
             let mut conn = db.acquire().await?;
@@ -90,7 +90,7 @@ impl Overviews {
             let owners: BTreeSet<UserId> = newest.iter().map(TokenSummary::user_id).collect();
             let owners = users::list_by_id(&mut conn, &owners.into_iter().collect::<Vec<_>>()).await?;
             let state = |token: &TokenSummary| Some(token.state(owners.get(&token.user_id())?, &groups, &at).name);
-            Ok(EveryonesOverview { states: StateCounts::of(newest.iter().filter_map(state)), is_truncated, refused })
+            Ok(AllUsersOverview { states: StateCounts::of(newest.iter().filter_map(state)), is_truncated, refused })
         };
         self.reports.run(admin.user.id, overview).await
     }

@@ -15,7 +15,7 @@ use crate::domain::request_history::{
     OutcomeKind, PagePlace, PastRequest, Position, RequestFilter, RequestPage, Window,
 };
 use crate::domain::time::UnixTime;
-use crate::storage::request_history::Whose;
+use crate::storage::request_history::Scope;
 use crate::storage::{self, Conn, Db, StorageError, request_history};
 
 #[derive(Debug)]
@@ -209,9 +209,9 @@ async fn read(
     now: UnixTime,
 ) -> Result<RequestPage, StorageError> {
     let whose = match scope {
-        ReportScope::Everyone => Whose::Everyone,
-        ReportScope::User(user) => Whose::User(user),
-        ReportScope::Token(token) => Whose::Token(token),
+        ReportScope::Everyone => Scope::Everyone,
+        ReportScope::User(user) => Scope::User(user),
+        ReportScope::Token(token) => Scope::Token(token),
     };
     let kinds = OutcomeKind::ALL.into_iter().filter(|kind| filter.allows(*kind));
     let (mut requests, mut unread) = (Vec::new(), bounds::MAX_REQUESTS_READ);

@@ -13,7 +13,7 @@ use crate::domain::key::{Digest, DigestKey};
 use crate::domain::sign_in_limit::{AttemptRefused, LockedOut, SignInLimit};
 use crate::domain::time::{DAY, UnixTime};
 use crate::domain::username::Username;
-use crate::storage::sign_in_limits::Found;
+use crate::storage::sign_in_limits::SignInAttempts;
 use crate::storage::{self, Conn, Db, StorageError, sign_in_limits};
 
 /// Why an attempt was not admitted.
@@ -36,7 +36,7 @@ pub struct Attempt {
 
 /// An account at which sign-ins were refused lately.
 #[derive(Debug)]
-pub struct LockedAccount {
+pub struct LockedUser {
     pub user_id: UserId,
     pub username: Username,
     /// The last refusal.
@@ -106,7 +106,7 @@ impl SignInLimits {
         &self,
         account: &Digest,
         user: Option<UserId>,
-        found: &Found,
+        found: &SignInAttempts,
         refused: AttemptRefused,
     ) -> Result<Attempt, AttemptError> {
         let now = self.clock.now();
@@ -153,11 +153,11 @@ impl SignInLimits {
     ///
     /// # Errors
     /// The database.
-    pub async fn list_locked(&self) -> Result<Vec<LockedAccount>, StorageError> {
+    pub async fn list_locked(&self) -> Result<Vec<LockedUser>, StorageError> {
         let since = self.clock.now().plus(-bounds::LOCKOUT_SECONDS);
         let mut conn = self.db.acquire().await?;
         let found = sign_in_limits::list_locked(&mut conn, since, bounds::MAX_LOCKED_ACCOUNTS).await?;
-        let account = |found: sign_in_limits::LockedAccount| LockedAccount {
+        let account = |found: sign_in_limits::RefusedSignIns| LockedUser {
             user_id: found.user_id,
             username: found.username,
             at: found.last_time,

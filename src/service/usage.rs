@@ -17,7 +17,7 @@ use crate::domain::id::TokenId;
 use crate::domain::key::Digest;
 use crate::domain::token::Token;
 use crate::domain::usage::{DailyUsage, DayUsage, KeyUsage, RangeInvalid, UsageRange};
-use crate::storage::loader::{Loader, Source};
+use crate::storage::loader::{Loader, Loads};
 use crate::storage::{Conn, Db, StorageError, usage};
 
 /// Entries in each cache, each below 1 KiB.
@@ -53,13 +53,13 @@ struct KeyUsages {
     clock: Arc<dyn Clock>,
 }
 
-impl Source for KeyUsages {
+impl Loads for KeyUsages {
     type Key = Digest;
     type Row = KeyUsage;
 
     async fn read(&self, digests: &[Digest]) -> Result<HashMap<Digest, KeyUsage>, StorageError> {
         let now = self.clock.now();
-        self.db.bounded_of_people(async |conn: &mut Conn| usage::list_by_keys(conn, digests, now).await).await
+        self.db.bounded_not_reserved(async |conn: &mut Conn| usage::list_by_keys(conn, digests, now).await).await
     }
 }
 

@@ -12,7 +12,7 @@ use crate::domain::clock::Clock;
 use crate::domain::id::{TokenId, UserId};
 use crate::domain::refused_requests::RefusedReport;
 use crate::domain::time::{DAY, Day};
-use crate::domain::usage_report::{Dimension, Report, ReportRequest, ReportSpan};
+use crate::domain::usage_report::{Dimension, ReportRequest, ReportSpan, UsageReport};
 use crate::storage::refused_requests::Counted;
 use crate::storage::{
     self, Conn, Db, StorageError, charge_history, gateways, refused_requests, tokens, usage_reports, usage_rollup,
@@ -91,7 +91,7 @@ impl UsageReports {
         caller: &Caller,
         token: Option<TokenId>,
         request: ReportRequest,
-    ) -> Result<Report, UsageReportsError> {
+    ) -> Result<UsageReport, UsageReportsError> {
         let (db, user, zone) = (self.db.clone(), caller.user.id, self.zone);
         let report = async move {
             let mut tx = db.begin().await?;
@@ -112,7 +112,7 @@ impl UsageReports {
         caller: &Caller,
         scope: ReportScope,
         request: ReportRequest,
-    ) -> Result<Report, UsageReportsError> {
+    ) -> Result<UsageReport, UsageReportsError> {
         let (db, zone) = (self.db.clone(), self.zone);
         let report = async move {
             let mut tx = db.begin().await?;
@@ -199,7 +199,7 @@ async fn usage(
     scope: ReportScope,
     request: ReportRequest,
     zone: Tz,
-) -> Result<Report, UsageReportsError> {
+) -> Result<UsageReport, UsageReportsError> {
     let (span, grouping) = (request.span, &request.grouping);
     if grouping.has(Dimension::Gateway) && request.zone.is_none() {
         require_gateways(conn, span, zone).await?;
@@ -228,7 +228,7 @@ async fn usage(
     if i64::try_from(grouped.rows.len()).is_ok_and(|rows| rows > bounds::MAX_REPORT_ROWS) {
         return Err(UsageReportsError::TooManyRows);
     }
-    let mut report = Report::new(request, grouped.rows);
+    let mut report = UsageReport::new(request, grouped.rows);
     if report.grouping.has(Dimension::User) {
         report.usernames = usernames(conn, report.rows.iter().filter_map(|row| row.user_id)).await?;
     }

@@ -12,7 +12,7 @@ pub use super::secrets::{MasterKey, MasterKeyInvalid};
 use super::secrets::{Secrets, SecretsError, decrypt, encrypt};
 use crate::domain::id::TokenId;
 use crate::domain::key::{ApiKey, Digest, DigestKey};
-use crate::storage::keys::SealedKey;
+use crate::storage::keys::NewSealedKey;
 use crate::storage::{Conn, StorageError, secrets};
 
 /// The first byte of every sealed key: the format. This one is from before the first change of the master key, when there was
@@ -125,7 +125,7 @@ impl Vault {
     /// another row.
     #[must_use]
     #[expect(clippy::expect_used, clippy::missing_panics_doc, reason = "there is always a data key")]
-    pub fn seal(&self, key: &ApiKey, rng: &mut (impl CryptoRng + ?Sized)) -> SealedKey {
+    pub fn seal(&self, key: &ApiKey, rng: &mut (impl CryptoRng + ?Sized)) -> NewSealedKey {
         let digest = self.digest(key);
         let data_keys = self.data_keys.read().unwrap_or_else(PoisonError::into_inner);
         let (id, cipher) = data_keys.last_key_value().expect("there is always a data key");
@@ -134,7 +134,7 @@ impl Vault {
             id => [&[DATA_KEY], id.to_be_bytes().as_slice()].concat(),
         };
         let encrypted = encrypt(cipher, key.expose().as_bytes(), &context(&header, &digest), rng);
-        SealedKey { digest, sealed: [header, encrypted].concat(), hint: key.hint() }
+        NewSealedKey { digest, sealed: [header, encrypted].concat(), hint: key.hint() }
     }
 
     /// Decrypts what [`Vault::seal`] returned.

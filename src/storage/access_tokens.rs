@@ -9,7 +9,7 @@ use crate::domain::time::UnixTime;
 
 /// The owner of an access token, its expiry, and its recorded last use.
 #[derive(Debug)]
-pub struct Found {
+pub struct AccessTokenUse {
     pub digest: Digest,
     pub owner: UserId,
     pub expires_at: Option<UnixTime>,
@@ -17,10 +17,10 @@ pub struct Found {
 }
 
 /// The access tokens with these digests.
-pub async fn list_by_digests(conn: &mut Conn, digests: &[Digest]) -> Result<Vec<Found>, StorageError> {
+pub async fn list_by_digests(conn: &mut Conn, digests: &[Digest]) -> Result<Vec<AccessTokenUse>, StorageError> {
     let digests: Vec<&[u8]> = digests.iter().map(Digest::as_bytes).collect();
     let found = sqlx::query_as!(
-        Found,
+        AccessTokenUse,
         r#"select digest as "digest: Digest", user_id as owner, expires_at, last_used_time from access_tokens
            where digest = any($1)"#,
         &digests as &[&[u8]]

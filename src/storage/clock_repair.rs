@@ -9,7 +9,7 @@ use crate::domain::time::{Day, Micros, UnixTime};
 
 /// A token with its rates.
 #[derive(Debug, Clone, Copy)]
-pub struct TokenRates {
+pub struct TokenRateCounters {
     pub id: TokenId,
     pub limits: RateLimits,
     pub counters: RateCounters,
@@ -17,7 +17,7 @@ pub struct TokenRates {
 
 /// Usage that was moved to another day.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Moved {
+pub struct MovedUsage {
     /// The latest day that it was counted in.
     pub from: Day,
     pub quota: i64,
@@ -52,7 +52,7 @@ pub async fn allow_minutes(conn: &mut Conn) -> Result<(), StorageError> {
 }
 
 /// Moves the daily usage of a user after `today` to `today`. Returns what was moved.
-pub async fn move_daily_usage(conn: &mut Conn, user: UserId, today: Day) -> Result<Option<Moved>, StorageError> {
+pub async fn move_daily_usage(conn: &mut Conn, user: UserId, today: Day) -> Result<Option<MovedUsage>, StorageError> {
     let row = sqlx::query!(
         r#"with moved as (
              delete from usage_daily d using tokens t
@@ -78,7 +78,7 @@ pub async fn move_daily_usage(conn: &mut Conn, user: UserId, today: Day) -> Resu
     )
     .fetch_one(conn)
     .await?;
-    Ok(row.day.map(|from| Moved { from, quota: row.quota, requests: row.requests }))
+    Ok(row.day.map(|from| MovedUsage { from, quota: row.quota, requests: row.requests }))
 }
 
 /// Moves the charges of a user after `today` to `today`, and their time to `now` if it is later. A charge of an older
@@ -122,7 +122,7 @@ pub async fn count_periods(conn: &mut Conn, user: UserId, today: Day) -> Result<
 }
 
 /// Locks the tokens of a user whose buckets are empty after `now`, or that were used after it, ids ascending.
-pub async fn lock_rates(conn: &mut Conn, user: UserId, now: Micros) -> Result<Vec<TokenRates>, StorageError> {
+pub async fn lock_rates(conn: &mut Conn, user: UserId, now: Micros) -> Result<Vec<TokenRateCounters>, StorageError> {
     let rows = sqlx::query!(
         r#"select id as "id: TokenId", requests_per_minute, tokens_per_minute, concurrency,
              requests_tat as "requests_tat: Micros", tokens_tat as "tokens_tat: Micros", open_reservations
@@ -134,13 +134,16 @@ pub async fn lock_rates(conn: &mut Conn, user: UserId, now: Micros) -> Result<Ve
     )
     .fetch_all(conn)
     .await?;
-    let rates =
-        rows.into_iter().map(|row| TokenRates { id: row.id, limits: rate_limits!(row), counters: rate_counters!(row) });
+    let rates = rows.into_iter().map(|row| TokenRateCounters {
+        id: row.id,
+        limits: rate_limits!(row),
+        counters: rate_counters!(row),
+    });
     Ok(rates.collect())
 }
 
 /// Writes the rates of tokens; none of them was used after `now`.
-pub async fn update_rates(conn: &mut Conn, tokens: &[TokenRates], now: UnixTime) -> Result<(), StorageError> {
+pub async fn update_rates(conn: &mut Conn, tokens: &[TokenRateCounters], now: UnixTime) -> Result<(), StorageError> {
     let ids: Vec<TokenId> = tokens.iter().map(|token| token.id).collect();
     let requests: Vec<Micros> = tokens.iter().map(|token| token.counters.requests_tat).collect();
     let counts: Vec<Micros> = tokens.iter().map(|token| token.counters.tokens_tat).collect();

@@ -42,7 +42,7 @@ pub struct PriceViolation {
 
 /// How many tokens and users there are, deleted ones included.
 #[derive(Debug)]
-pub struct Rows {
+pub struct RowCounts {
     pub tokens: i64,
     pub users: i64,
 }
@@ -63,9 +63,9 @@ pub async fn snapshot(db: &Db) -> Result<Tx, StorageError> {
 }
 
 /// Counts tokens and users.
-pub async fn count_rows(conn: &mut Conn) -> Result<Rows, StorageError> {
+pub async fn count_rows(conn: &mut Conn) -> Result<RowCounts, StorageError> {
     let rows = sqlx::query_as!(
-        Rows,
+        RowCounts,
         r#"select (select count(*) from tokens) as "tokens!", (select count(*) from users) as "users!""#
     );
     Ok(rows.fetch_one(conn).await?)

@@ -18,9 +18,9 @@ pub enum StorageError {
     /// A deadlock, a serialization failure, or a partition that was attached meanwhile. An immediate retry is likely to succeed.
     #[error("another transaction was in the way: {0}")]
     Contended(#[source] Arc<sqlx::Error>),
-    /// Another transaction held a row for longer than `lock_timeout`.
+    /// Another transaction kept a row locked for longer than `lock_timeout`.
     #[error("another transaction holds a row: {0}")]
-    Locked(#[source] Arc<sqlx::Error>),
+    Blocked(#[source] Arc<sqlx::Error>),
     /// A commit that may not be on a standby: the wait for it was cancelled.
     #[error("the wait for the disk or a standby was cancelled")]
     NotDurable,
@@ -97,7 +97,7 @@ impl From<sqlx::Error> for StorageError {
             Some("23514") if error.as_database_error().is_some_and(|error| error.constraint().is_none()) => {
                 return Self::Contended(error);
             }
-            Some("55P03") => return Self::Locked(error),
+            Some("55P03") => return Self::Blocked(error),
             _ => {}
         }
         let is_transient = code.is_some_and(|code| TRANSIENT_CLASSES.iter().any(|class| code.starts_with(class)));
@@ -140,7 +140,7 @@ impl StorageError {
     #[must_use]
     pub fn may_pass_with_fewer_rows(&self) -> bool {
         match self {
-            Self::Locked(_) | Self::Contended(_) => true,
+            Self::Blocked(_) | Self::Contended(_) => true,
             // The statement was cancelled, by its timeout.
             Self::Unavailable(error) => {
                 error.as_database_error().and_then(DatabaseError::code).is_some_and(|code| code == "57014")
@@ -154,7 +154,7 @@ impl StorageError {
     pub const fn may_concern_server(&self) -> bool {
         match self {
             Self::Unavailable(_) | Self::Broken(_) | Self::GivenUp => true,
-            Self::Constraint(_) | Self::Contended(_) | Self::Locked(_) | Self::NotDurable | Self::Busy => false,
+            Self::Constraint(_) | Self::Contended(_) | Self::Blocked(_) | Self::NotDurable | Self::Busy => false,
         }
     }
 
@@ -168,8 +168,8 @@ impl StorageError {
                 // A damaged page, or an error of the file system.
                 code.is_some_and(|code| code.starts_with("XX") || code.starts_with("58"))
             }
-            // Held rows are left out of the batch earlier, so this is a lock on a whole table.
-            Self::Locked(_) | Self::Contended(_) | Self::NotDurable | Self::GivenUp | Self::Busy => false,
+            // Blocked rows are left out of the batch earlier, so this is a lock on a whole table.
+            Self::Blocked(_) | Self::Contended(_) | Self::NotDurable | Self::GivenUp | Self::Busy => false,
         }
     }
 }

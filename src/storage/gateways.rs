@@ -10,17 +10,17 @@ use crate::domain::time::UnixTime;
 
 /// A gateway that was found by a credential, and the recorded last use of that.
 #[derive(Debug)]
-pub struct Found {
+pub struct GatewayUse {
     pub digest: Digest,
     pub gateway_id: GatewayId,
     pub last_used_time: Option<UnixTime>,
 }
 
 /// The gateways of the credentials with these digests.
-pub async fn list_by_digests(conn: &mut Conn, digests: &[Digest]) -> Result<Vec<Found>, StorageError> {
+pub async fn list_by_digests(conn: &mut Conn, digests: &[Digest]) -> Result<Vec<GatewayUse>, StorageError> {
     let digests: Vec<&[u8]> = digests.iter().map(Digest::as_bytes).collect();
     let found = sqlx::query_as!(
-        Found,
+        GatewayUse,
         r#"select digest as "digest: Digest", gateway_id, last_used_time from gateway_credentials where digest = any($1)"#,
         &digests as &[&[u8]]
     )

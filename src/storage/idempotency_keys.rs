@@ -5,7 +5,7 @@ use super::retention::BATCH_ROWS;
 use super::{Conn, StorageError};
 use crate::domain::id::{TokenId, UserId};
 use crate::domain::key::Digest;
-use crate::domain::keyed_request::{IdempotencyKey, KeyedRequest, MadeKey};
+use crate::domain::keyed_request::{IdempotencyKey, IdempotentRequest, MadeKey};
 use crate::domain::time::UnixTime;
 
 /// The hash of the request with this key, and what it made.
@@ -31,7 +31,7 @@ pub async fn find(
 pub async fn insert(
     conn: &mut Conn,
     user: UserId,
-    request: &KeyedRequest,
+    request: &IdempotentRequest,
     made: &[MadeKey],
     now: UnixTime,
 ) -> Result<(), StorageError> {

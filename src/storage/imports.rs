@@ -2,7 +2,7 @@
 //! `usage_imported`.
 
 use super::columns::column;
-use super::keys::SealedKey;
+use super::keys::NewSealedKey;
 use super::{Conn, StorageError};
 use crate::domain::account::Budget;
 use crate::domain::id::{TokenId, UserId};
@@ -56,7 +56,7 @@ impl ImportedRow {
 
 /// The accounts of this installation, as an import finds them.
 #[derive(Debug)]
-pub struct Accounts {
+pub struct UsersBeforeImport {
     /// Deleted ones included.
     pub count: i64,
     /// Those that this source's earlier imports wrote.
@@ -70,7 +70,7 @@ pub struct Accounts {
 }
 
 /// Finds out which accounts there are.
-pub async fn find_accounts(conn: &mut Conn, source: &str) -> Result<Accounts, StorageError> {
+pub async fn find_accounts(conn: &mut Conn, source: &str) -> Result<UsersBeforeImport, StorageError> {
     let row = sqlx::query!(
         r#"select (select count(*) from users) as "count!",
            (select count(*) from imports where source = $1 and kind = 'user') as "imported!",
@@ -86,7 +86,7 @@ pub async fn find_accounts(conn: &mut Conn, source: &str) -> Result<Accounts, St
     )
     .fetch_one(conn)
     .await?;
-    Ok(Accounts {
+    Ok(UsersBeforeImport {
         count: row.count,
         imported: row.imported,
         with_another_id: row.with_another_id,
@@ -265,7 +265,7 @@ pub async fn replace_root(conn: &mut Conn, root: UserId, user: &ImportedUser<'_>
 pub struct ImportedToken {
     /// `None`: a new one.
     pub id: Option<TokenId>,
-    pub key: SealedKey,
+    pub key: NewSealedKey,
     pub key_foreign: bool,
     pub name: TokenName,
     pub disabled_by: Option<Role>,

@@ -126,14 +126,14 @@ const RECOUNTED_USERS: i64 = 100;
 /// for [`RECOUNT_PAUSE`]: about five minutes in all. Our own transactions hold a wallet for seconds at most.
 const RECOUNT_ATTEMPTS: u32 = 240;
 
-/// The pause before a held wallet is tried again.
+/// The pause before a blocked wallet is tried again.
 const RECOUNT_PAUSE: Duration = Duration::from_millis(250);
 
 /// Lets weekly limits count by another first day of the week (1 Monday to 7 Sunday), if it is another one: counts the
 /// present weeks again from `usage_daily`, some users at a time under the locks of their wallets. Returns true if it did.
 /// If it is interrupted, the next start begins again.
 ///
-/// Other servers charge meanwhile, so a wallet may be held or the database too busy: then fewer wallets are counted at once,
+/// Other servers charge meanwhile, so a wallet may be blocked or the database too busy: then fewer wallets are counted at once,
 /// and in the end one, which is waited for.
 pub async fn change_week_start(conn: &mut Conn, week_starts: i16) -> Result<bool, StorageError> {
     let counted =

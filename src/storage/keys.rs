@@ -21,7 +21,7 @@ use crate::domain::user::UserStatus;
 const LAST_CHAR: char = char::MAX;
 
 #[derive(Debug)]
-pub struct SealedKey {
+pub struct NewSealedKey {
     /// For finding the token by its key.
     pub digest: Digest,
     /// The encrypted key; the vault decrypts it.

@@ -63,14 +63,14 @@ pub async fn lock_free_wallets(conn: &mut Conn, ids: &[UserId]) -> Result<Vec<Lo
     Ok(rows.into_iter().map(|row| locked_wallet!(row)).collect())
 }
 
-/// The ids of those users that exist: a wallet that [`lock_free_wallets`] left out is held if its user exists.
+/// The ids of those users that exist: a wallet that [`lock_free_wallets`] left out is blocked if its user exists.
 pub async fn list_existing_users(conn: &mut Conn, ids: &[UserId]) -> Result<Vec<UserId>, StorageError> {
     Ok(sqlx::query_scalar!("select id from users where id = any($1)", ids as &[UserId]).fetch_all(conn).await?)
 }
 
 /// A gateway's own id of a charge or a reservation.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
-pub struct IdempotencyKey {
+pub struct GatewayRequestId {
     /// Each gateway has its own ids.
     pub gateway_id: GatewayId,
     /// The id.
@@ -79,7 +79,7 @@ pub struct IdempotencyKey {
 
 /// What a gateway was answered to a request with an id.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct IdempotencyRecord {
+pub struct RequestIdRecord {
     /// The owner of the token.
     pub user_id: UserId,
     /// SHA-256 of the request. The same id with another hash is refused.
@@ -131,8 +131,8 @@ impl RecordedAnswer {
 /// reservation among them.
 pub async fn list_idempotency_records(
     conn: &mut Conn,
-    keys: &[&IdempotencyKey],
-) -> Result<BTreeMap<IdempotencyKey, IdempotencyRecord>, StorageError> {
+    keys: &[&GatewayRequestId],
+) -> Result<BTreeMap<GatewayRequestId, RequestIdRecord>, StorageError> {
     let gateways: Vec<GatewayId> = keys.iter().map(|key| key.gateway_id).collect();
     let ids: Vec<String> = keys.iter().map(|key| key.request_id.clone()).collect();
     let rows = sqlx::query!(
@@ -160,8 +160,8 @@ pub async fn list_idempotency_records(
                     RecordedAnswer::Reservation(RecordedReservation { id, remain_quota, open })
                 }
             };
-            let record = IdempotencyRecord { user_id: row.user_id, request_hash: row.request_hash, answer };
-            (IdempotencyKey { gateway_id: row.gateway_id, request_id: row.request_id }, record)
+            let record = RequestIdRecord { user_id: row.user_id, request_hash: row.request_hash, answer };
+            (GatewayRequestId { gateway_id: row.gateway_id, request_id: row.request_id }, record)
         })
         .collect())
 }
@@ -177,7 +177,7 @@ pub struct Changes {
     pub new_reservations: Vec<NewReservation>,
     /// Reservations that were extended, or that were open or expired and are in another state now.
     pub changed_reservations: Vec<(ReservationId, Reservation)>,
-    pub idempotency_records: Vec<(IdempotencyKey, IdempotencyRecord)>,
+    pub idempotency_records: Vec<(GatewayRequestId, RequestIdRecord)>,
     /// The ids of the prices of the charges.
     pub price_ids: BTreeMap<GroupPrice, PriceId>,
     /// The newest key of each token by whose use the grace periods of older keys begin; see

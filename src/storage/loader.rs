@@ -19,7 +19,7 @@ use super::StorageError;
 const MAX_WAITING: usize = 10_000;
 
 /// What a loader reads, and how.
-pub trait Source: Send + Sync + 'static {
+pub trait Loads: Send + Sync + 'static {
     type Key: Clone + Eq + Hash + Send + Sync + 'static;
     type Row: Clone + Send + Sync + 'static;
 
@@ -37,18 +37,18 @@ pub trait Source: Send + Sync + 'static {
 }
 
 /// The queue of the tasks that read rows. They end when this is dropped.
-pub struct Loader<S: Source>(mpsc::Sender<Request<S>>);
+pub struct Loader<S: Loads>(mpsc::Sender<Request<S>>);
 
 /// The result of reading a key; `None` if it has no row.
-type Loaded<S> = Result<Option<<S as Source>::Row>, StorageError>;
+type Loaded<S> = Result<Option<<S as Loads>::Row>, StorageError>;
 
-struct Request<S: Source> {
+struct Request<S: Loads> {
     key: S::Key,
     /// `None` if nobody waits for the row, because the source keeps it in a cache.
     reply: Option<oneshot::Sender<Loaded<S>>>,
 }
 
-impl<S: Source> Loader<S> {
+impl<S: Loads> Loader<S> {
     /// Starts the tasks.
     #[must_use]
     pub fn start(source: S) -> Self {
@@ -76,13 +76,13 @@ impl<S: Source> Loader<S> {
     }
 }
 
-impl<S: Source> Debug for Loader<S> {
+impl<S: Loads> Debug for Loader<S> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str("Loader(…)")
     }
 }
 
-async fn run<S: Source>(shared: Arc<(S, Mutex<mpsc::Receiver<Request<S>>>)>) {
+async fn run<S: Loads>(shared: Arc<(S, Mutex<mpsc::Receiver<Request<S>>>)>) {
     let (source, requests) = &*shared;
     let mut waiting = Vec::new();
     loop {
@@ -104,7 +104,7 @@ async fn run<S: Source>(shared: Arc<(S, Mutex<mpsc::Receiver<Request<S>>>)>) {
 }
 
 /// Reads these keys. If one of them may be why the statement fails, the halves are read one by one, until only that key fails.
-async fn read<S: Source>(source: &S, keys: &[S::Key], loaded: &mut HashMap<S::Key, Loaded<S>>) {
+async fn read<S: Loads>(source: &S, keys: &[S::Key], loaded: &mut HashMap<S::Key, Loaded<S>>) {
     if keys.is_empty() {
         return;
     }
@@ -135,7 +135,7 @@ mod tests {
     const BROKEN: u32 = 13;
     const FATAL: u32 = 999;
 
-    impl<const STATEMENTS: usize> Source for Numbers<STATEMENTS> {
+    impl<const STATEMENTS: usize> Loads for Numbers<STATEMENTS> {
         type Key = u32;
         type Row = String;
 

@@ -82,7 +82,7 @@ pub enum OpenError {
 
 /// The state of a database before it is migrated.
 #[derive(Debug)]
-pub struct Schema {
+pub struct SchemaState {
     /// The version of PostgreSQL, such as `17.2`.
     pub server: String,
     /// The number of migrations to apply.
@@ -95,7 +95,7 @@ pub struct Schema {
 ///
 /// # Errors
 /// See [`OpenError`].
-pub async fn inspect(options: &DbOptions) -> Result<Schema, OpenError> {
+pub async fn inspect(options: &DbOptions) -> Result<SchemaState, OpenError> {
     let mut conn = connect(options).await?;
     let version = conn.server_version_num().unwrap_or(0);
     let server = format!("{}.{}", version / 10_000, version % 10_000);
@@ -118,7 +118,7 @@ pub async fn inspect(options: &DbOptions) -> Result<Schema, OpenError> {
     }
     conn.close().await.map_err(StorageError::from)?;
     let pending = MIGRATOR.iter().count().saturating_sub(found.applied.len());
-    Ok(Schema { server, pending, key_checks: found.key_checks })
+    Ok(SchemaState { server, pending, key_checks: found.key_checks })
 }
 
 /// Applies the pending migrations, under an advisory lock: any number of servers may start at once.

@@ -48,7 +48,7 @@ use std::sync::Arc;
 use sqlx::{Connection, Postgres};
 
 pub use self::errors::{Constraint, StorageError};
-pub use self::migrations::{MIGRATOR, OpenError, Schema, inspect, migrate};
+pub use self::migrations::{MIGRATOR, OpenError, SchemaState, inspect, migrate};
 pub use self::pool::{Db, DbOptions, Health};
 use crate::domain::time::Micros;
 use crate::telemetry::warnings;

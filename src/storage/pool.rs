@@ -233,7 +233,7 @@ impl Db {
     ///
     /// # Errors
     /// As [`Db::bounded`].
-    pub async fn bounded_of_people<T>(
+    pub async fn bounded_not_reserved<T>(
         &self,
         work: impl AsyncFnOnce(&mut Conn) -> Result<T, StorageError>,
     ) -> Result<T, StorageError> {

@@ -169,7 +169,7 @@ pub async fn list_recent(conn: &mut Conn, since: UnixTime) -> Result<Vec<RecentR
     ))
 }
 
-/// Makes the partitions of the UTC days from the day of `first` to the day of `last`. [`StorageError::Locked`] while another
+/// Makes the partitions of the UTC days from the day of `first` to the day of `last`. [`StorageError::Blocked`] while another
 /// transaction uses the table.
 pub async fn make_partitions(conn: &mut Conn, first: UnixTime, last: UnixTime) -> Result<(), StorageError> {
     wait_briefly(conn).await?;

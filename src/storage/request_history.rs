@@ -8,13 +8,13 @@ use crate::domain::ledger::RefusalReason;
 use crate::domain::money::Quota;
 use crate::domain::refusals::RefusedCall;
 use crate::domain::request_history::{
-    Outcome, OutcomeKind, PastRequest, Position, RequestFilter, RequestToken, Window,
+    OutcomeKind, PastOutcome, PastRequest, Position, RequestFilter, RequestToken, Window,
 };
 use crate::domain::time::UnixTime;
 
 /// Whose requests.
 #[derive(Debug, Clone, Copy)]
-pub enum Whose {
+pub enum Scope {
     Everyone,
     /// Of all tokens of a user, deleted ones included.
     User(UserId),
@@ -25,19 +25,19 @@ pub enum Whose {
 macro_rules! of {
     ($whose:expr, $table:tt, $read:ident) => {
         match $whose {
-            Whose::Everyone => {
+            Scope::Everyone => {
                 $read!(
                     ["(select * from " + $table + " where at between $1 and $2 and $9::bigint = 0 offset 0) c"],
                     0_i64
                 )
             }
-            Whose::User(user) => $read!(
+            Scope::User(user) => $read!(
                 ["(select c.* from tokens t cross join lateral (select * from "
                     + $table
                     + " where token_id = t.id and at between $1 and $2 offset 0) c where t.user_id = $9) c"],
                 user.get()
             ),
-            Whose::Token(token) => {
+            Scope::Token(token) => {
                 $read!(["(select * from " + $table + " where token_id = $9 and at between $1 and $2) c"], token.get())
             }
         }
@@ -91,7 +91,7 @@ macro_rules! request_of {
 /// The newest charges of a window after `after` that pass the filter, newest first.
 pub async fn list_charges(
     conn: &mut Conn,
-    whose: Whose,
+    whose: Scope,
     window: Window,
     after: Position,
     filter: &RequestFilter,
@@ -110,7 +110,7 @@ pub async fn list_charges(
             .fetch_all(conn)
             .await?;
             rows.into_iter().map(|row| {
-                let outcome = Outcome::Charged {
+                let outcome = PastOutcome::Charged {
                     quota: row.quota,
                     shortfall: row.shortfall,
                     prompt_tokens: row.prompt_tokens,
@@ -127,7 +127,7 @@ pub async fn list_charges(
 /// The newest refusals of a window, in the same way.
 pub async fn list_refusals(
     conn: &mut Conn,
-    whose: Whose,
+    whose: Scope,
     window: Window,
     after: Position,
     filter: &RequestFilter,
@@ -161,7 +161,7 @@ pub async fn list_refusals(
                 };
                 let refusal = limit.refusal(row.reason);
                 let outcome =
-                    Outcome::Refused { call: row.call, refusal, quota: row.quota, suppressed: row.suppressed };
+                    PastOutcome::Refused { call: row.call, refusal, quota: row.quota, suppressed: row.suppressed };
                 request_of!(row, outcome)
             }).collect()
         }};
@@ -172,7 +172,7 @@ pub async fn list_refusals(
 /// The newest requests of a window that another service charged, in the same way.
 pub async fn list_imported(
     conn: &mut Conn,
-    whose: Whose,
+    whose: Scope,
     window: Window,
     after: Position,
     filter: &RequestFilter,
@@ -191,7 +191,7 @@ pub async fn list_imported(
             .fetch_all(conn)
             .await?;
             rows.into_iter().map(|row| {
-                let outcome = Outcome::Imported {
+                let outcome = PastOutcome::Imported {
                     quota: row.quota,
                     prompt_tokens: row.prompt_tokens,
                     completion_tokens: row.completion_tokens,
@@ -201,9 +201,9 @@ pub async fn list_imported(
         }};
     }
     Ok(match whose {
-        Whose::Everyone => read!("$9::bigint = 0", 0_i64),
-        Whose::User(user) => read!("user_id = $9", user.get()),
-        Whose::Token(token) => read!("token_id = $9", token.get()),
+        Scope::Everyone => read!("$9::bigint = 0", 0_i64),
+        Scope::User(user) => read!("user_id = $9", user.get()),
+        Scope::Token(token) => read!("token_id = $9", token.get()),
     })
 }
 
@@ -235,7 +235,7 @@ pub async fn use_all_indexes(conn: &mut Conn) -> Result<(), StorageError> {
 pub async fn count(
     conn: &mut Conn,
     kind: OutcomeKind,
-    whose: Whose,
+    whose: Scope,
     window: Window,
     most: i64,
 ) -> Result<i64, StorageError> {
@@ -243,7 +243,7 @@ pub async fn count(
     macro_rules! count_of {
         ($table:tt) => {
             match whose {
-                Whose::Everyone => {
+                Scope::Everyone => {
                     sqlx::query_scalar!(
                         r#"select count(*) as "count!" from (select 1 from "#
                             + $table
@@ -255,7 +255,7 @@ pub async fn count(
                     .fetch_one(conn)
                     .await?
                 }
-                Whose::User(user) => {
+                Scope::User(user) => {
                     sqlx::query_scalar!(
                         r#"select count(*) as "count!" from (select 1 from tokens t cross join lateral
                            (select 1 from "#
@@ -270,7 +270,7 @@ pub async fn count(
                     .fetch_one(conn)
                     .await?
                 }
-                Whose::Token(token) => {
+                Scope::Token(token) => {
                     sqlx::query_scalar!(
                         r#"select count(*) as "count!" from (select 1 from "#
                             + $table

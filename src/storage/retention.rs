@@ -41,7 +41,7 @@ pub async fn list_missing_partitions(
     Ok(days)
 }
 
-/// Creates the partition of the UTC day that begins at `day_start`. [`StorageError::Locked`] while another transaction
+/// Creates the partition of the UTC day that begins at `day_start`. [`StorageError::Blocked`] while another transaction
 /// uses `charges_rest`.
 pub async fn make_partition(conn: &mut Conn, day_start: UnixTime) -> Result<(), StorageError> {
     wait_briefly(conn).await?;
@@ -50,7 +50,7 @@ pub async fn make_partition(conn: &mut Conn, day_start: UnixTime) -> Result<(), 
 }
 
 /// Drops the oldest partition of a UTC day before `day_start`. Returns true if there was one.
-/// [`StorageError::Locked`] while another transaction reads it.
+/// [`StorageError::Blocked`] while another transaction reads it.
 pub async fn drop_oldest_partition(conn: &mut Conn, day_start: UnixTime) -> Result<bool, StorageError> {
     wait_briefly(&mut *conn).await?;
     let dropped =

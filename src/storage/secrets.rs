@@ -84,7 +84,7 @@ pub async fn list_sealed_by_others(
 }
 
 /// A locked token with its encrypted key.
-pub struct SealedKey {
+pub struct LockedSealedKey {
     pub id: TokenId,
     pub key_digest: Digest,
     pub key_sealed: Vec<u8>,
@@ -95,9 +95,9 @@ pub async fn try_lock_sealed_by_others(
     conn: &mut Conn,
     data_key_id: i32,
     ids: &[TokenId],
-) -> Result<Vec<SealedKey>, StorageError> {
+) -> Result<Vec<LockedSealedKey>, StorageError> {
     let rows = sqlx::query_as!(
-        SealedKey,
+        LockedSealedKey,
         "select id, key_digest, key_sealed from tokens where id = any($1) and data_key_of(key_sealed) <> $2 \
          order by id for no key update skip locked",
         ids as &[TokenId],
@@ -117,9 +117,9 @@ pub async fn lock_sealed_by_other(
     conn: &mut Conn,
     data_key_id: i32,
     id: TokenId,
-) -> Result<Option<SealedKey>, StorageError> {
+) -> Result<Option<LockedSealedKey>, StorageError> {
     let row = sqlx::query_as!(
-        SealedKey,
+        LockedSealedKey,
         "select id, key_digest, key_sealed from tokens where id = $1 and data_key_of(key_sealed) <> $2 for no key update",
         id as TokenId,
         data_key_id

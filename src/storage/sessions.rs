@@ -12,7 +12,7 @@ use tower_sessions::session::{Id, Record};
 use tower_sessions::session_store::{self, SessionStore};
 
 use super::columns::record_last_use;
-use super::loader::{Loader, Source};
+use super::loader::{Loader, Loads};
 use super::{Conn, Db, StorageError};
 use crate::domain::bounds;
 use crate::domain::clock::Clock;
@@ -46,12 +46,12 @@ struct LiveSessions {
     clock: Arc<dyn Clock>,
 }
 
-impl Source for LiveSessions {
+impl Loads for LiveSessions {
     type Key = Digest;
     type Row = (Data, UnixTime);
 
     async fn read(&self, digests: &[Digest]) -> Result<HashMap<Digest, (Data, UnixTime)>, StorageError> {
-        self.db.bounded_of_people(async |conn: &mut Conn| list_live(conn, digests, self.clock.now()).await).await
+        self.db.bounded_not_reserved(async |conn: &mut Conn| list_live(conn, digests, self.clock.now()).await).await
     }
 }
 

@@ -12,7 +12,7 @@ const NEW_NETWORKS: &str = "*";
 
 /// What is known about attempts of a network at an account.
 #[derive(Debug, Clone, Copy)]
-pub struct Found {
+pub struct SignInAttempts {
     pub buckets: SignInBuckets,
     /// Somebody signed in from there lately.
     pub is_known: bool,
@@ -23,7 +23,7 @@ pub struct Found {
 
 /// An account at which attempts were refused.
 #[derive(Debug, Clone)]
-pub struct LockedAccount {
+pub struct RefusedSignIns {
     pub user_id: UserId,
     pub username: Username,
     pub last_time: UnixTime,
@@ -37,7 +37,7 @@ pub async fn find(
     user: Option<UserId>,
     network: &str,
     known_since: UnixTime,
-) -> Result<Found, StorageError> {
+) -> Result<SignInAttempts, StorageError> {
     let row = sqlx::query!(
         r#"select
              (select tat from sign_in_limits where account = $1 and network = $2) as "network_tat: Micros",
@@ -59,7 +59,7 @@ pub async fn find(
         new_networks: row.new_networks_tat.unwrap_or_default(),
     };
     let (refused, new_networks_refused) = (row.refused, row.new_networks_refused);
-    Ok(Found { buckets, is_known: row.is_known, refused, new_networks_refused })
+    Ok(SignInAttempts { buckets, is_known: row.is_known, refused, new_networks_refused })
 }
 
 /// The networks whose rows an attempt uses, in the order in which they are locked: the shared one last.
@@ -204,9 +204,9 @@ pub async fn record_network(
 }
 
 /// Lists the accounts at which attempts were refused since then, the last one first.
-pub async fn list_locked(conn: &mut Conn, since: UnixTime, most: i64) -> Result<Vec<LockedAccount>, StorageError> {
+pub async fn list_locked(conn: &mut Conn, since: UnixTime, most: i64) -> Result<Vec<RefusedSignIns>, StorageError> {
     let accounts = sqlx::query_as!(
-        LockedAccount,
+        RefusedSignIns,
         r#"select users.id as user_id, username, last_time, new_networks_time
            from sign_in_lockouts join users on users.id = user_id
            where last_time > $1 and deleted_time is null order by last_time desc, users.id limit $2"#,

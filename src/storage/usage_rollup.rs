@@ -68,7 +68,7 @@ pub async fn count_days_from(conn: &mut Conn, day: Day, bound: i64) -> Result<i6
     Ok(count.fetch_one(conn).await?)
 }
 
-/// Closes the days before `until`. [`StorageError::Locked`] while a transaction that holds wallets takes longer than a moment.
+/// Closes the days before `until`. [`StorageError::Blocked`] while a transaction that holds wallets takes longer than a moment.
 ///
 /// A batch of charges reads the closed days with the wallets that it locks. So none that read the former ones is under way when
 /// these are closed, and all others find them closed.

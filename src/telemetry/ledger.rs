@@ -51,7 +51,7 @@ pub enum OperationOutcome {
     Ok,
     /// The rules refused it.
     Refused,
-    /// The queue was full, or its wallet was held for too long.
+    /// The queue was full, or its wallet was blocked for too long.
     Busy,
     /// The database failed.
     Failed,
@@ -76,7 +76,7 @@ pub enum Retry {
     /// A request id was or may have been sent before, or another server wrote it at the same time; the batch looks ids up.
     IdempotencyKey,
     /// Another transaction holds a row; the batch goes on without its operations.
-    Locked,
+    Blocked,
     /// One row may be the cause; the batch goes on in halves.
     Halved,
 }
@@ -86,7 +86,7 @@ impl Retry {
         match self {
             Self::Contended => "contended",
             Self::IdempotencyKey => "idempotency_key",
-            Self::Locked => "locked",
+            Self::Blocked => "locked",
             Self::Halved => "halved",
         }
     }
@@ -132,10 +132,10 @@ impl LedgerMetrics {
         let help = "Seconds from queueing an operation to its answer";
         ledger.register("wait_seconds", help, metrics.wait_seconds.clone());
         ledger.register("retries", "Batches that were tried again, by reason", metrics.retries.clone());
-        for reason in [Retry::Contended, Retry::IdempotencyKey, Retry::Locked, Retry::Halved] {
+        for reason in [Retry::Contended, Retry::IdempotencyKey, Retry::Blocked, Retry::Halved] {
             let _ = metrics.retries.get_or_create(&ReasonLabels { reason: reason.as_str() });
         }
-        let help = "Operations refused because a queue was full or a wallet was held";
+        let help = "Operations refused because a queue was full or a wallet was blocked";
         ledger.register("busy", help, metrics.busy.clone());
         metrics
     }

@@ -10,7 +10,7 @@ use keymeter::domain::calendar::Calendar;
 use keymeter::domain::clock::Clock;
 use keymeter::domain::time::UnixTime;
 use keymeter::service::jobs::{JobRules, Jobs};
-use keymeter::service::rate_limiter::{Limits, RateLimiter};
+use keymeter::service::rate_limiter::{RateLimiter, RequestLimits};
 use keymeter::storage::Db;
 use keymeter::telemetry::jobs::JobMetrics;
 use serde_json::{Value, json};
@@ -37,7 +37,7 @@ fn jobs(app: &TestApp, retention_days: u32) -> Jobs {
 
 /// The jobs of a server on this database.
 pub fn jobs_on(pool: &PgPool, clock: Arc<dyn Clock>, retention_days: u32) -> Jobs {
-    let limits = Limits {
+    let limits = RequestLimits {
         search: 0,
         login: 0,
         usage: 0,

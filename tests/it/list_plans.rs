@@ -10,7 +10,7 @@ use keymeter::domain::time::{Day, UnixTime};
 use keymeter::domain::token_listing::TokenListing;
 use keymeter::domain::usage_report::{Grouping, ReportSpan};
 use keymeter::storage::ledger::Changes;
-use keymeter::storage::request_history::Whose;
+use keymeter::storage::request_history::Scope;
 use keymeter::storage::tokens::{Listed, OwnersPage};
 use keymeter::storage::{
     charge_history, keys, ledger, refused_requests, request_history, reservations, tokens, usage_reports,
@@ -130,7 +130,7 @@ async fn lists_searches_and_reports_use_indexes_without_statistics(pool: PgPool)
         ),
         ("gateway", "where t.user_id = $9", "1, 1, 9, 9", ["charges_rest_token_id_at_idx", "usage_by_model_pkey"]),
     ] {
-        let grouping = Grouping::parse_everyones(Some(by)).unwrap();
+        let grouping = Grouping::parse_all_users(Some(by)).unwrap();
         usage_reports::list_of_user(&mut conn, anas, span, &grouping).await.unwrap();
         let plan = plan(&mut conn, part, &arguments(more)).await;
         for index in indexes {
@@ -152,7 +152,7 @@ async fn lists_searches_and_reports_use_indexes_without_statistics(pool: PgPool)
             ["usage_daily_by_day", "usage_by_month_by_month"],
         ),
     ] {
-        let grouping = Grouping::parse_everyones(Some(by)).unwrap();
+        let grouping = Grouping::parse_all_users(Some(by)).unwrap();
         usage_reports::list_of_everyone(&mut conn, span, &grouping).await.unwrap();
         let plan = plan(&mut conn, part, &arguments(more)).await;
         for index in indexes {
@@ -225,7 +225,7 @@ async fn everyones_requests_are_found_by_their_time(pool: PgPool) {
     let mut conn = service_connection(&url(&pool)).await;
     let window = Window { from: UnixTime::new(day), to: UnixTime::new(day + 60) };
     let count = async |conn: &mut PoolConnection<Postgres>, kind| {
-        request_history::count(conn, kind, Whose::Everyone, window, 1_000).await.unwrap()
+        request_history::count(conn, kind, Scope::Everyone, window, 1_000).await.unwrap()
     };
     assert_eq!(count(&mut conn, OutcomeKind::Refused).await, 61);
     let arguments = format!("{day}, {}, 1000", day + 60);
@@ -238,7 +238,7 @@ async fn everyones_requests_are_found_by_their_time(pool: PgPool) {
     request_history::use_index_of_time(&mut conn).await.unwrap();
     assert_eq!(count(&mut conn, OutcomeKind::Charged).await, 244);
     let filter = RequestFilter { outcome: None, ..RequestFilter::REFUSED };
-    let list = request_history::list_charges(&mut conn, Whose::Everyone, window, Position::NEWEST, &filter, 10).await;
+    let list = request_history::list_charges(&mut conn, Scope::Everyone, window, Position::NEWEST, &filter, 10).await;
     assert_eq!(list.unwrap().len(), 10);
     for (statement, more) in [
         ("select 1 from charges where at between", "1000"),

@@ -202,7 +202,7 @@ async fn a_day_is_closed_only_between_batches(pool: PgPool) {
     let tomorrow = Day::parse("2026-03-11").unwrap();
     let mut closing = app.pool.begin().await.unwrap();
     let refused = usage_rollup::close_days(&mut closing, tomorrow).await;
-    assert!(matches!(refused, Err(StorageError::Locked(_))), "{refused:?}");
+    assert!(matches!(refused, Err(StorageError::Blocked(_))), "{refused:?}");
     closing.rollback().await.unwrap();
     batch.rollback().await.unwrap();
     // A batch that begins while days are being closed waits, and finds them closed; also one that waits for no wallet.

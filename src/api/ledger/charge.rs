@@ -11,7 +11,7 @@ use super::refusals::KeyRefused;
 use super::requests::{CountFields, ModelOfPrice, UsdText, context, cost, count_fields, request_id};
 use super::responses::TokenIdentityBody;
 use crate::api::api_error::ApiError;
-use crate::api::auth::Gateway;
+use crate::api::auth::CallingGateway;
 use crate::api::envelope::Envelope;
 use crate::api::error_code::ErrorCode;
 use crate::api::error_code::codes::{
@@ -147,7 +147,7 @@ type ChargeRefused = (
     responses((status = 200, body = Envelope<ChargedBody>)))]
 pub async fn charge(
     State(app): State<Arc<AppState>>,
-    Gateway(gateway): Gateway,
+    CallingGateway(gateway): CallingGateway,
     Json(body): Json<ChargeBody>,
 ) -> Result<Envelope<ChargedBody>, Refused<ChargeRefused>> {
     let (key, charge) = body.parse()?;
@@ -160,7 +160,7 @@ pub async fn charge(
     responses((status = 200, body = Envelope<Vec<OutcomeBody>>)))]
 pub async fn charges(
     State(app): State<Arc<AppState>>,
-    Gateway(gateway): Gateway,
+    CallingGateway(gateway): CallingGateway,
     Json(body): Json<ChargesBody>,
 ) -> Result<(Option<Extension<PartialFailure>>, Envelope<Vec<OutcomeBody>>), Refused<InvalidCharges>> {
     let charges = body.charges.unwrap_or_default();

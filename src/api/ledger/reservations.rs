@@ -12,7 +12,7 @@ use super::requests::{
 };
 use super::responses::TokenIdentityBody;
 use crate::api::api_error::ApiError;
-use crate::api::auth::Gateway;
+use crate::api::auth::CallingGateway;
 use crate::api::envelope::Envelope;
 use crate::api::error_code::ErrorCode;
 use crate::api::error_code::codes::{
@@ -191,7 +191,7 @@ type ReservationRefused = (MissingField, ReservationNotFound, ReservationEnded, 
     responses((status = 200, body = Envelope<ReservedBody>)))]
 pub async fn reserve(
     State(app): State<Arc<AppState>>,
-    Gateway(gateway): Gateway,
+    CallingGateway(gateway): CallingGateway,
     Json(body): Json<ReserveBody>,
 ) -> Result<Envelope<ReservedBody>, Refused<ReserveRefused>> {
     let request_id = request_id(body.request_id)?;
@@ -210,7 +210,7 @@ pub async fn reserve(
     responses((status = 200, body = Envelope<ExtendedBody>)))]
 pub async fn extend(
     State(app): State<Arc<AppState>>,
-    Gateway(gateway): Gateway,
+    CallingGateway(gateway): CallingGateway,
     Json(body): Json<ExtendBody>,
 ) -> Result<Envelope<ExtendedBody>, Refused<ExtendRefused>> {
     let quota = optional_amount(body.quota, body.usd.as_ref())?;
@@ -234,7 +234,7 @@ pub async fn extend(
     responses((status = 200, body = Envelope<SettledBody>)))]
 pub async fn settle(
     State(app): State<Arc<AppState>>,
-    Gateway(gateway): Gateway,
+    CallingGateway(gateway): CallingGateway,
     Json(body): Json<SettleBody>,
 ) -> Result<Envelope<SettledBody>, Refused<(ReservationRefused, AmountRefused, CountsRefused, InvalidModel)>> {
     let counts = count_fields!(body);
@@ -255,7 +255,7 @@ pub async fn settle(
     responses((status = 200, body = Envelope<ReleasedBody>)))]
 pub async fn release(
     State(app): State<Arc<AppState>>,
-    Gateway(gateway): Gateway,
+    CallingGateway(gateway): CallingGateway,
     Json(body): Json<ReleaseBody>,
 ) -> Result<Envelope<ReleasedBody>, Refused<ReservationRefused>> {
     let reservation = handle(body.reservation_id.as_deref())?;

@@ -8,7 +8,7 @@ use utoipa::ToSchema;
 
 use super::refusals::ReasonBody;
 use super::requests::{CountFields, UsdText, context, count_fields, most};
-use crate::api::auth::Gateway;
+use crate::api::auth::CallingGateway;
 use crate::api::envelope::Envelope;
 use crate::api::error_code::codes::{
     AmbiguousAmount, InvalidCount, InvalidIp, InvalidModel, InvalidQuota, InvalidUsd, MissingField,
@@ -124,7 +124,7 @@ type VerifyRefused = (InvalidModel, InvalidIp, AmbiguousAmount, InvalidQuota, In
     responses((status = 200, body = Envelope<VerificationBody>)))]
 pub async fn verify(
     State(app): State<Arc<AppState>>,
-    Gateway(gateway): Gateway,
+    CallingGateway(gateway): CallingGateway,
     Json(body): Json<VerifyBody>,
 ) -> Result<Envelope<VerificationBody>, Refused<VerifyRefused>> {
     let context = context(body.model, body.ip.as_deref())?;

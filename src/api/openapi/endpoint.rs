@@ -78,7 +78,7 @@ macro_rules! handlers {
         impl<F, R, $($argument),*> Handler<($($argument,)*)> for F
         where
             F: Fn($($argument),*) -> R,
-            R: Future<Output: Outcome>,
+            R: Future<Output: HandlerResult>,
         {
             fn codes() -> Option<CodesByStatus> {
                 R::Output::codes()
@@ -93,11 +93,11 @@ macro_rules! handlers {
 handlers! { A B C D E G }
 
 /// What a handler returns: a result with the codes of its error in its type, or an answer that is always a success.
-pub trait Outcome {
+pub trait HandlerResult {
     fn codes() -> Option<CodesByStatus>;
 }
 
-impl<T, L: CodeList> Outcome for Result<T, Refused<L>> {
+impl<T, L: CodeList> HandlerResult for Result<T, Refused<L>> {
     fn codes() -> Option<CodesByStatus> {
         let mut codes = CodesByStatus::new();
         L::add_to(&mut codes);
@@ -107,7 +107,7 @@ impl<T, L: CodeList> Outcome for Result<T, Refused<L>> {
 
 macro_rules! successes {
     ($($answer:ty $(: $data:ident)?,)*) => {$(
-        impl$(<$data>)? Outcome for $answer {
+        impl$(<$data>)? HandlerResult for $answer {
             fn codes() -> Option<CodesByStatus> {
                 None
             }

@@ -23,7 +23,7 @@ use crate::domain::calendar::Moment;
 use crate::domain::id::TokenId;
 use crate::domain::status::EnableRefused;
 use crate::domain::token::OwnedToken;
-use crate::service::tokens::AnyonesPage;
+use crate::service::tokens::AnyUserPage;
 
 /// The Token object with the username of its owner.
 #[derive(Debug, Serialize, ToSchema)]
@@ -51,7 +51,7 @@ pub struct OwnedTokensBody {
 }
 
 impl OwnedTokensBody {
-    fn new(found: AnyonesPage, app: &AppState) -> Self {
+    fn new(found: AnyUserPage, app: &AppState) -> Self {
         let at = app.ledger.now();
         let page = found.page.map(|owned| OwnedTokenBody::new(&owned, &at, app)).into();
         Self { page, truncated: found.is_truncated }
@@ -71,7 +71,7 @@ pub async fn list(
     Query(page): Query<PageQuery>,
 ) -> Result<Envelope<OwnedTokensBody>, Refused<(InvalidSearch, InvalidFilter)>> {
     let (owner, name, listing) = (owner.read()?, query.read()?, listing.read(app.tokens.groups())?);
-    let found = app.tokens.list_everyones(owner, name, &listing, page.read(app.first_page)?).await?;
+    let found = app.tokens.list_all_users(owner, name, &listing, page.read(app.first_page)?).await?;
     Ok(Envelope::of(OwnedTokensBody::new(found, &app)))
 }
 
@@ -84,8 +84,8 @@ pub async fn search(
     Query(owner): Query<OwnerQuery>,
     Json(body): Json<SearchBody>,
 ) -> Result<Envelope<OwnedTokensBody>, Refused<(InvalidSearch, InvalidFilter, InvalidPage, RateLimited)>> {
-    let (search, listing, page) = body.read_anyones(owner.read()?, app.tokens.groups(), app.first_page)?;
-    let found = app.tokens.search_everyones(&admin, search, &listing, page).await?;
+    let (search, listing, page) = body.read_any_user(owner.read()?, app.tokens.groups(), app.first_page)?;
+    let found = app.tokens.search_all_users(&admin, search, &listing, page).await?;
     Ok(Envelope::of(OwnedTokensBody::new(found, &app)))
 }
 
@@ -97,7 +97,7 @@ pub async fn show(
     _: Admin,
     Id(id): Id,
 ) -> Result<Envelope<OwnedTokenBody>, Refused<NotFound>> {
-    let owned = app.tokens.show_anyones(TokenId::new(id)).await?;
+    let owned = app.tokens.show_any_user(TokenId::new(id)).await?;
     Ok(Envelope::of(OwnedTokenBody::new(&owned, &app.ledger.now(), &app)))
 }
 
@@ -110,6 +110,6 @@ pub async fn switch(
     Id(id): Id,
     CheckedJson(body): CheckedJson<SwitchBody>,
 ) -> Result<Envelope<OwnedTokenBody>, Refused<(InvalidStatus, EnableRefused, RoleTooLow, NotFound)>> {
-    let owned = app.tokens.switch_anyones(&admin, TokenId::new(id), body.switch()?).await?;
+    let owned = app.tokens.switch_any_user(&admin, TokenId::new(id), body.switch()?).await?;
     Ok(Envelope::of(OwnedTokenBody::new(&owned, &app.ledger.now(), &app)))
 }

@@ -26,7 +26,7 @@ use crate::api::refused::Refused;
 use crate::api::state::AppState;
 use crate::domain::bounds;
 use crate::domain::id::TokenId;
-use crate::domain::keyed_request::Once;
+use crate::domain::keyed_request::Idempotent;
 use crate::domain::token::{NewToken, Token, TokenWithKey};
 use crate::service::tokens::{BulkChange, BulkPlace};
 
@@ -100,7 +100,7 @@ pub async fn create(
     ApiUser(caller): ApiUser,
     Keyed(request, CheckedJson(body)): Keyed<CheckedJson<BulkCreateBody>>,
 ) -> Result<
-    Once<NoStore<Envelope<Vec<TokenBody>>>>,
+    Idempotent<NoStore<Envelope<Vec<TokenBody>>>>,
     Refused<(TokenFields, InvalidTokens, MissingField, InvalidGroup, TokenLimitReached, NotFound, KeyedRefused)>,
 > {
     let made = app.tokens.create_all(&caller, body.read()?, request.as_ref()).await?;
@@ -117,7 +117,7 @@ pub async fn update(
     ApiUser(caller): ApiUser,
     headers: HeaderMap,
     Keyed(request, CheckedJson(body)): Keyed<CheckedJson<BulkChangeBody>>,
-) -> Result<Once<Envelope<Vec<TokenBody>>>, Refused<(ChangeRefused, InvalidIfMatch, InvalidIds, KeyedRefused)>> {
+) -> Result<Idempotent<Envelope<Vec<TokenBody>>>, Refused<(ChangeRefused, InvalidIfMatch, InvalidIds, KeyedRefused)>> {
     take_no_if_match(&headers, MANY)?;
     let (ids, change) = body.read()?;
     let changed = app.tokens.change_all(&caller, &ids, &change, request.as_ref()).await?;

@@ -37,7 +37,7 @@ use crate::domain::bounds;
 use crate::domain::caller::Caller;
 use crate::domain::id::TokenId;
 use crate::domain::key::KeyHint;
-use crate::domain::keyed_request::Once;
+use crate::domain::keyed_request::Idempotent;
 use crate::domain::time::LifetimeInvalid;
 use crate::domain::token::Token;
 use crate::service::tokens::Shows;
@@ -145,7 +145,8 @@ pub async fn create(
     check_new_key(&app, &caller, body.key()?).await?;
     let is_preferred = wants_representation(&headers);
     let shows = if is_preferred || app.one_api { Shows::Key } else { Shows::Nothing };
-    let Once { answer: made, is_replayed } = app.tokens.create(&caller, body.read()?, request.as_ref(), shows).await?;
+    let Idempotent { answer: made, is_replayed } =
+        app.tokens.create(&caller, body.read()?, request.as_ref(), shows).await?;
     let (token, key) = made;
     let mut answer = if let (Shows::Key, Some(key)) = (shows, key) {
         let body = TokenBody::with_key(&token, &key, &caller.user, &app.ledger.now(), &app);
@@ -162,7 +163,7 @@ pub async fn create(
     if let Ok(location) = HeaderValue::from_str(&format!("/api/token/{}", token.id)) {
         answer.headers_mut().insert(header::LOCATION, location);
     }
-    Ok(Once { answer, is_replayed }.into_response())
+    Ok(Idempotent { answer, is_replayed }.into_response())
 }
 
 /// Refuses a key that a caller chose for a new token. One of their own, also masked, comes with an object that was read.
@@ -193,12 +194,12 @@ pub async fn update(
     Query(query): Query<UpdateQuery>,
     IfMatch(expected): IfMatch,
     request: Request,
-) -> Result<Once<Tagged<Envelope<TokenBody>>>, Refused<(ChangeRefused, WrongVersion, KeyedRefused)>> {
+) -> Result<Idempotent<Tagged<Envelope<TokenBody>>>, Refused<(ChangeRefused, WrongVersion, KeyedRefused)>> {
     let (keyed, request) = idempotency_key::read(request).await?;
     let token = if query.is_status_only() {
         let CheckedJson(body) = CheckedJson::<SwitchBody>::from_request(request, &app).await?;
         let (id, switch) = body.read()?;
-        Once::now(app.tokens.switch(&caller, id, switch, &expected).await?)
+        Idempotent::now(app.tokens.switch(&caller, id, switch, &expected).await?)
     } else {
         let CheckedJson(mut body) = CheckedJson::<UpdateBody>::from_request(request, &app).await?;
         if let Some(claims) = body.take_claims()? {

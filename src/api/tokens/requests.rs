@@ -7,7 +7,7 @@ use utoipa::{IntoParams, ToSchema};
 use crate::api::api_error::ApiError;
 use crate::api::error_code::ErrorCode;
 use crate::api::extract::query_flag;
-use crate::api::limits::{PeriodLimitsChange, RateLimitsChange, Unread};
+use crate::api::limits::{PeriodLimitsChange, RateLimitsChange, RawLimit};
 use crate::api::member_names::MemberNames;
 use crate::api::other_names::{self, OtherNames};
 use crate::domain::bounds;
@@ -107,10 +107,10 @@ pub struct CreateBody {
     unlimited_quota: Option<bool>,
     /// Limits that renew every day, week and month.
     #[schema(value_type = Option<PeriodLimitsChange>)]
-    period_limits: Option<Unread>,
+    period_limits: Option<RawLimit>,
     /// Limits per minute, and of open reservations.
     #[schema(value_type = Option<RateLimitsChange>)]
-    rate_limits: Option<Unread>,
+    rate_limits: Option<RawLimit>,
     /// Whether `model_limits` applies.
     model_limits_enabled: Option<bool>,
     /// Comma-separated names; one that ends in `*` matches every name that begins like it.
@@ -127,10 +127,10 @@ pub struct CreateBody {
     cross_group_retry: Option<bool>,
     /// Clients of this family send an empty one.
     #[schema(ignore)]
-    key: Option<Unread>,
+    key: Option<RawLimit>,
     /// They send 1.
     #[schema(ignore)]
-    status: Option<Unread>,
+    status: Option<RawLimit>,
 }
 
 /// Members of a token that no request changes.
@@ -221,10 +221,10 @@ pub struct UpdateBody {
     unlimited_quota: Option<bool>,
     /// Limits that renew every day, week and month.
     #[schema(value_type = Option<PeriodLimitsChange>)]
-    period_limits: Option<Unread>,
+    period_limits: Option<RawLimit>,
     /// Limits per minute, and of open reservations.
     #[schema(value_type = Option<RateLimitsChange>)]
-    rate_limits: Option<Unread>,
+    rate_limits: Option<RawLimit>,
     /// Whether `model_limits` applies.
     model_limits_enabled: Option<bool>,
     /// Comma-separated names; one that ends in `*` matches every name that begins like it.
@@ -241,10 +241,10 @@ pub struct UpdateBody {
     cross_group_retry: Option<bool>,
     /// Only with `status_only=1`: 1 enables, 2 disables. Else only 2 for a token that is enabled is refused.
     #[schema(value_type = Option<i64>)]
-    status: Option<Unread>,
+    status: Option<RawLimit>,
     /// That of the token, also masked; another one is refused.
     #[schema(ignore)]
-    key: Option<Unread>,
+    key: Option<RawLimit>,
 }
 
 impl MemberNames for UpdateBody {

@@ -14,7 +14,7 @@ use crate::domain::key::ApiKey;
 use crate::domain::page::{FirstPage, PageRequest};
 use crate::domain::search::{KeyEnds, SearchPattern};
 use crate::domain::token_listing::TokenListing;
-use crate::service::tokens::{AnyonesKey, AnyonesSearch, KeySearch, Search};
+use crate::service::tokens::{AnyUserKey, AnyUserSearch, KeySearch, Search};
 
 /// Which tokens to list, and in which order.
 #[derive(Debug, Default, Deserialize, IntoParams)]
@@ -125,20 +125,20 @@ impl SearchBody {
     }
 
     /// A search among the tokens of all users, or of `owner`.
-    pub fn read_anyones(
+    pub fn read_any_user(
         self,
         owner: Option<UserId>,
         groups: &Groups,
         first: FirstPage,
-    ) -> Result<(AnyonesSearch, TokenListing, PageRequest), ApiError> {
+    ) -> Result<(AnyUserSearch, TokenListing, PageRequest), ApiError> {
         let (listing, page) = (self.listing(groups)?, self.page(first)?);
         let key = exposed(self.token.as_ref());
-        let search = AnyonesSearch {
+        let search = AnyUserSearch {
             owner,
             name: SearchPattern::of_name(self.keyword.as_deref().unwrap_or_default())?,
             key: match ApiKey::parse(key) {
-                Ok(whole) => Some(AnyonesKey::Whole(whole)),
-                Err(_) => KeyEnds::parse(key)?.map(|ends| AnyonesKey::Ends(ends, ApiKey::parse_foreign(key).ok())),
+                Ok(whole) => Some(AnyUserKey::Whole(whole)),
+                Err(_) => KeyEnds::parse(key)?.map(|ends| AnyUserKey::Ends(ends, ApiKey::parse_foreign(key).ok())),
             },
         };
         Ok((search, listing, page))

@@ -28,7 +28,7 @@ use super::refused::Refused;
 use super::state::AppState;
 use crate::domain::audit::Actor;
 use crate::domain::id::UserId;
-use crate::domain::keyed_request::Once;
+use crate::domain::keyed_request::Idempotent;
 use crate::domain::text;
 
 /// Your account.
@@ -165,7 +165,7 @@ pub async fn grant(
     Admin(admin): Admin,
     Id(id): Id,
     Keyed(request, CheckedJson(body)): Keyed<CheckedJson<GrantBody>>,
-) -> Result<Once<Envelope<UserBody>>, Refused<(InvalidQuota, InvalidText, RoleTooLow, NotFound, KeyedRefused)>> {
+) -> Result<Idempotent<Envelope<UserBody>>, Refused<(InvalidQuota, InvalidText, RoleTooLow, NotFound, KeyedRefused)>> {
     let note = text::label("note", body.note.as_deref().unwrap_or_default())?;
     let user = app.users.grant(&admin, UserId::new(id), body.try_into()?, &note, request.as_ref()).await?;
     Ok(user.map(|user| Envelope::of(UserBody::new(user, &app))))

@@ -8,7 +8,7 @@ use super::role::RoleCode;
 use crate::api::api_error::ApiError;
 use crate::api::error_code::ErrorCode;
 use crate::api::extract::exposed;
-use crate::api::limits::{PeriodLimitsChange, Unread};
+use crate::api::limits::{PeriodLimitsChange, RawLimit};
 use crate::api::member_names::MemberNames;
 use crate::api::other_names::{self, OtherNames};
 use crate::domain::group::Groups;
@@ -58,7 +58,7 @@ pub struct SelfBody {
     old_password: Option<SecretString>,
     /// As your account has it; only administrators change it.
     #[schema(value_type = Option<PeriodLimitsChange>)]
-    period_limits: Option<Unread>,
+    period_limits: Option<RawLimit>,
 }
 
 impl MemberNames for SelfBody {
@@ -109,7 +109,7 @@ pub struct NewUserBody {
     max_tokens: Option<i64>,
     /// Limits of all its tokens together; members that are left out are no limit.
     #[schema(value_type = Option<PeriodLimitsChange>)]
-    period_limits: Option<Unread>,
+    period_limits: Option<RawLimit>,
     /// 1, or absent: an account is created enabled.
     status: Option<i64>,
 }
@@ -164,7 +164,7 @@ pub struct UserPatchBody {
     max_tokens: Option<i64>,
     /// Limits of all its tokens together; members that are left out keep their value.
     #[schema(value_type = Option<PeriodLimitsChange>)]
-    period_limits: Option<Unread>,
+    period_limits: Option<RawLimit>,
     /// A new password: 8 to 128 characters. Ends all its sessions.
     #[schema(value_type = Option<String>)]
     password: Option<SecretString>,

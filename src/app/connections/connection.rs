@@ -23,7 +23,7 @@ use tokio::time::{Instant, sleep};
 use tower::Service;
 
 use super::socket::Socket;
-use super::{Limits, Shared};
+use super::{ConnectionLimits, Shared};
 
 /// Time that a closing connection still has for the head of a request or for the rest of an answer.
 const GRACE: Duration = Duration::from_secs(1);
@@ -75,7 +75,7 @@ enum Event {
 
 /// Speaks HTTP on a connection until it ends.
 pub(super) async fn run(connection: Arc<Connection>, stream: TcpStream, mut close: watch::Receiver<bool>) {
-    let Limits { header, idle, .. } = connection.shared.limits;
+    let ConnectionLimits { header, idle, .. } = connection.shared.limits;
     let io = TokioIo::new(Socket::new(stream, Arc::clone(&connection)));
     let service = service_fn(|request| connection.answer(request));
     let mut http = pin!(connection.shared.http.serve_connection(io, service));

@@ -9,7 +9,7 @@ use crate::config;
 const OTHER_FILES: u64 = 64;
 
 #[derive(Debug, Clone, Copy)]
-pub struct Limits {
+pub struct ConnectionLimits {
     pub(super) connections: usize,
     pub(super) header: Duration,
     pub(super) idle: Duration,
@@ -17,11 +17,11 @@ pub struct Limits {
     pub(super) drain: Duration,
 }
 
-impl Limits {
+impl ConnectionLimits {
     /// Reads the limits from the settings. Raises this process's limit of open files as far as needed, and lowers
     /// `max_connections` if the system does not allow that many. `pool` is the number of database connections.
     #[must_use]
-    pub fn new(settings: &config::Server, pool: u32) -> Self {
+    pub fn new(settings: &config::ServerSettings, pool: u32) -> Self {
         let drain = Duration::from_secs(settings.drain_seconds);
         let connections = allowed_connections(settings.max_connections.get(), pool);
         Self {

@@ -30,7 +30,7 @@ use tokio::task::{JoinError, JoinSet};
 use tokio::time::{Instant, sleep};
 
 use self::connection::Connection;
-pub use self::limits::Limits;
+pub use self::limits::ConnectionLimits;
 pub use self::listen::listen;
 use self::slots::Slots;
 use crate::api::state::AppState;
@@ -54,7 +54,7 @@ pub async fn serve(
     listener: TcpListener,
     state: Arc<AppState>,
     router: Router,
-    limits: Limits,
+    limits: ConnectionLimits,
     stop: impl Future<Output = ()>,
 ) {
     let mut connections = Connections::new(state, router, limits);
@@ -77,7 +77,7 @@ struct Shared {
     state: Arc<AppState>,
     router: Router,
     router_when_full: Router,
-    limits: Limits,
+    limits: ConnectionLimits,
     http: http1::Builder,
     slots: Slots,
 }
@@ -93,7 +93,7 @@ struct Connections {
 }
 
 impl Connections {
-    fn new(state: Arc<AppState>, router: Router, limits: Limits) -> Self {
+    fn new(state: Arc<AppState>, router: Router, limits: ConnectionLimits) -> Self {
         let mut http = http1::Builder::new();
         http.max_buf_size(BUFFER).max_header_size(BUFFER);
         let shared = Shared {

@@ -20,7 +20,7 @@ const NAMES: [&str; 2] = ["keymeter", "postgres"];
 const NOBODY: &str = "nobody";
 
 #[derive(Debug, Clone)]
-pub struct Account {
+pub struct OsUser {
     pub name: String,
     uid: Uid,
     gid: Gid,
@@ -28,7 +28,7 @@ pub struct Account {
     pub is_other: bool,
 }
 
-impl Account {
+impl OsUser {
     /// # Errors
     /// There is none, or it has no name.
     pub fn choose(data_dir: &Path) -> Result<Self, PrivateError> {
@@ -132,9 +132,9 @@ mod tests {
 
     use super::*;
 
-    fn account(is_other: bool) -> Account {
+    fn account(is_other: bool) -> OsUser {
         let stranger = 4_000_000;
-        Account { name: "x".into(), uid: Uid::from_raw(stranger), gid: Gid::from_raw(stranger), is_other }
+        OsUser { name: "x".into(), uid: Uid::from_raw(stranger), gid: Gid::from_raw(stranger), is_other }
     }
 
     #[test]

@@ -6,7 +6,7 @@ use std::io;
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
-use super::account::Account;
+use super::account::OsUser;
 use super::{CLUSTER, PrivateError, cluster, lock, prepare};
 use crate::app::data_dir::MASTER_KEY_FILE;
 use crate::app::{Database, StartError};
@@ -243,7 +243,7 @@ fn make_dir(path: &Path) -> Result<(), BackupError> {
     made.map_err(|error| BackupError::Files(path.to_owned(), error))
 }
 
-fn own_tree(path: &Path, account: &Account) -> Result<(), BackupError> {
+fn own_tree(path: &Path, account: &OsUser) -> Result<(), BackupError> {
     account.own(path).map_err(|error| BackupError::Files(path.to_owned(), error))?;
     for (name, kind) in entries(path)? {
         let below = path.join(name);

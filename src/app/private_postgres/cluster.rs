@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use super::PrivateError;
-use super::account::Account;
+use super::account::OsUser;
 use super::programs::Programs;
 use crate::app::data_dir::LOG_FILE;
 
@@ -35,7 +35,7 @@ pub struct Cluster {
     pub directory: PathBuf,
     pub sockets: PathBuf,
     pub programs: Programs,
-    pub account: Account,
+    pub account: OsUser,
     pub max_connections: u32,
     pub shared_buffers_mb: u32,
 }
@@ -300,7 +300,7 @@ pub fn new_draft(directory: &Path) -> std::io::Result<PathBuf> {
 ///
 /// # Errors
 /// That; or the directory cannot be written.
-pub fn check_file_system(data_dir: &Path, account: &Account) -> Result<(), PrivateError> {
+pub fn check_file_system(data_dir: &Path, account: &OsUser) -> Result<(), PrivateError> {
     let at = |cause| PrivateError::Directory(data_dir.to_owned(), cause);
     let probe = new_draft(&data_dir.join(super::CLUSTER)).map_err(at)?;
     fs::DirBuilder::new().mode(0o700).create(&probe).map_err(at)?;
@@ -336,7 +336,7 @@ pub fn warn_of_file_system(_: &Path) {}
 ///
 /// # Errors
 /// It cannot be created, or belongs to somebody else.
-pub fn make_socket_directory(data_dir: &Path, account: &Account) -> Result<PathBuf, PrivateError> {
+pub fn make_socket_directory(data_dir: &Path, account: &OsUser) -> Result<PathBuf, PrivateError> {
     let inside = data_dir.join("run");
     let directory = if inside.join(SOCKET).as_os_str().len() <= LONGEST_SOCKET {
         inside
@@ -360,7 +360,7 @@ pub fn make_socket_directory(data_dir: &Path, account: &Account) -> Result<PathB
 }
 
 /// Where programs keep the sockets of this boot.
-fn runtime_directory(account: &Account) -> PathBuf {
+fn runtime_directory(account: &OsUser) -> PathBuf {
     let of_user = std::env::var_os("XDG_RUNTIME_DIR").map(PathBuf::from);
     let of_user = of_user.filter(|directory| {
         !account.is_other && directory.is_absolute() && directory.is_dir() && directory.as_os_str().len() < 48

@@ -18,7 +18,7 @@ use std::time::{Duration, Instant};
 
 use sqlx::postgres::{PgConnectOptions, PgSslMode};
 
-use self::account::Account;
+use self::account::OsUser;
 pub use self::backup::{BackupError, back_up, restore};
 use self::cluster::Cluster;
 use self::postmaster::{PidFile, Postmaster};
@@ -168,7 +168,7 @@ pub enum Use {
 
 /// What a program needs to connect to the private PostgreSQL.
 #[derive(Debug)]
-pub struct Socket {
+pub struct SocketAddress {
     pub directory: PathBuf,
     pub user: &'static str,
     pub database: &'static str,
@@ -271,8 +271,8 @@ impl PrivatePostgres {
 
     /// How other programs connect.
     #[must_use]
-    pub fn socket(&self) -> Socket {
-        Socket { directory: self.sockets.clone(), user: USER, database: DATABASE }
+    pub fn socket(&self) -> SocketAddress {
+        SocketAddress { directory: self.sockets.clone(), user: USER, database: DATABASE }
     }
 
     #[must_use]
@@ -307,10 +307,10 @@ impl PrivatePostgres {
 }
 
 /// Creates the data directory, and returns its path and the account that PostgreSQL runs as.
-fn prepare(config: &Config) -> Result<(PathBuf, Account), PrivateError> {
+fn prepare(config: &Config) -> Result<(PathBuf, OsUser), PrivateError> {
     let given = &config.data_dir;
     let at = |cause| PrivateError::Directory(given.clone(), cause);
-    let account = Account::choose(given)?;
+    let account = OsUser::choose(given)?;
     // Another account passes through the directory to its own below.
     make_private(given, if account.is_other { 0o711 } else { 0o700 }).map_err(at)?;
     let data_dir = given.canonicalize().map_err(at)?;
@@ -341,13 +341,13 @@ pub fn prepare_as_root(config: &mut Config) -> Result<(), PrivateError> {
     if config.database.url.is_some() {
         return Ok(());
     }
-    Account::become_owner(&config.data_dir)?;
+    OsUser::become_owner(&config.data_dir)?;
     let is_default = config.data_dir == Path::new(Config::DEFAULT_DATA_DIR);
     let has_data = PrivatePostgres::exists(&config.data_dir) || config.data_dir.join(MASTER_KEY_FILE).exists();
     if !is_default || has_data {
         return Ok(());
     }
-    let account = Account::choose(&config.data_dir)?;
+    let account = OsUser::choose(&config.data_dir)?;
     let here = std::env::current_dir().map_err(|cause| PrivateError::Directory(config.data_dir.clone(), cause))?;
     if let Some(barrier) = account.barrier(&here) {
         tracing::info!(

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use super::PrivateError;
-use super::account::Account;
+use super::account::OsUser;
 
 /// The oldest major version that works.
 const OLDEST: u32 = 14;
@@ -38,7 +38,7 @@ impl Programs {
     ///
     /// # Errors
     /// There are none, or none of this version.
-    pub fn find(setting: Option<&Path>, wanted: Option<u32>, account: &Account) -> Result<Self, PrivateError> {
+    pub fn find(setting: Option<&Path>, wanted: Option<u32>, account: &OsUser) -> Result<Self, PrivateError> {
         let found: Vec<Self> = match setting {
             Some(directory) => {
                 let named = Self::at(directory).ok_or_else(|| PrivateError::NoProgramsThere(directory.to_owned()))?;

@@ -6,7 +6,7 @@ use serde::Deserialize;
 use super::target::RemoteOptions;
 use super::terminal::{Table, time};
 use super::{Remote, filter};
-use crate::cli::failure::Failure;
+use crate::cli::failure::CommandFailure;
 
 /// `keymeter audit`
 #[derive(Debug, Args)]
@@ -66,7 +66,7 @@ struct Line {
     ip: String,
 }
 
-pub fn run(args: AuditArgs) -> Result<(), Failure> {
+pub fn run(args: AuditArgs) -> Result<(), CommandFailure> {
     let remote = Remote::connect(&args.options)?;
     let AuditCommand::List(args) = args.command;
     let path = if args.everyone { "/api/admin/audit" } else { "/api/user/activity" };

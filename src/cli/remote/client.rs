@@ -17,7 +17,7 @@ use super::address::Address;
 use super::target::ServerOptions;
 use super::terminal::printable;
 use crate::api::error_code::ErrorCode;
-use crate::cli::failure::{Failure, exit};
+use crate::cli::failure::{CommandFailure, exit};
 use crate::version::VERSION;
 
 /// A server that does not answer in this time is not waited for. It limits its own requests to less.
@@ -28,7 +28,7 @@ const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
 const MAX_BODY: u64 = 64 * 1024 * 1024;
 
 /// How a client proves who it is.
-pub enum Credential {
+pub enum ClientCredential {
     None,
     AccessToken(SecretString),
     /// A session: its cookie, and the id of its user, which a page of another site could not send.
@@ -42,7 +42,7 @@ pub enum Credential {
 pub struct Client {
     agent: Agent,
     address: Address,
-    credential: Credential,
+    credential: ClientCredential,
 }
 
 #[derive(Deserialize)]
@@ -62,21 +62,25 @@ impl Data {
         self.0.as_ref().map_or("null", |raw| raw.get())
     }
 
-    pub fn read<T: DeserializeOwned>(&self) -> Result<T, Failure> {
+    pub fn read<T: DeserializeOwned>(&self) -> Result<T, CommandFailure> {
         read(self.text())
     }
 }
 
 /// Reads JSON of the server.
-pub fn read<T: DeserializeOwned>(json: &str) -> Result<T, Failure> {
+pub fn read<T: DeserializeOwned>(json: &str) -> Result<T, CommandFailure> {
     let unread = |error| {
         format!("the server's answer cannot be read ({error}); is this program, {VERSION}, older than the server?")
     };
-    serde_json::from_str(json).map_err(|error| Failure::from(unread(error)))
+    serde_json::from_str(json).map_err(|error| CommandFailure::from(unread(error)))
 }
 
 impl Client {
-    pub fn new(address: Address, credential: Credential, options: &ServerOptions) -> Result<Self, Failure> {
+    pub fn new(
+        address: Address,
+        credential: ClientCredential,
+        options: &ServerOptions,
+    ) -> Result<Self, CommandFailure> {
         let mut tls = TlsConfig::builder();
         if let Some(file) = &options.ca_file {
             tls = tls.root_certs(authorities(file)?);
@@ -99,11 +103,11 @@ impl Client {
     }
 
     /// The same server with another credential.
-    pub fn with(&self, credential: Credential) -> Self {
+    pub fn with(&self, credential: ClientCredential) -> Self {
         Self { agent: self.agent.clone(), address: self.address.clone(), credential }
     }
 
-    pub fn get(&self, path: &str, query: &[(&str, String)]) -> Result<Data, Failure> {
+    pub fn get(&self, path: &str, query: &[(&str, String)]) -> Result<Data, CommandFailure> {
         let mut request = self.agent.get(self.url(path));
         for (name, value) in query {
             request = request.query(*name, value);
@@ -114,29 +118,29 @@ impl Client {
         self.understand(request.call(), false).map(|(data, _)| data)
     }
 
-    pub fn post(&self, path: &str, body: &Value) -> Result<Data, Failure> {
+    pub fn post(&self, path: &str, body: &Value) -> Result<Data, CommandFailure> {
         self.send("POST", path, Some(body), &[]).map(|(data, _)| data)
     }
 
-    pub fn put(&self, path: &str, body: &Value) -> Result<Data, Failure> {
+    pub fn put(&self, path: &str, body: &Value) -> Result<Data, CommandFailure> {
         self.send("PUT", path, Some(body), &[]).map(|(data, _)| data)
     }
 
-    pub fn patch(&self, path: &str, body: &Value) -> Result<Data, Failure> {
+    pub fn patch(&self, path: &str, body: &Value) -> Result<Data, CommandFailure> {
         self.send("PATCH", path, Some(body), &[]).map(|(data, _)| data)
     }
 
-    pub fn delete(&self, path: &str) -> Result<Data, Failure> {
+    pub fn delete(&self, path: &str) -> Result<Data, CommandFailure> {
         self.send("DELETE", path, None, &[]).map(|(data, _)| data)
     }
 
     /// Creates something, with headers of its own.
-    pub fn create(&self, path: &str, body: &Value, headers: &[(&str, &str)]) -> Result<Data, Failure> {
+    pub fn create(&self, path: &str, body: &Value, headers: &[(&str, &str)]) -> Result<Data, CommandFailure> {
         self.send("POST", path, Some(body), headers).map(|(data, _)| data)
     }
 
     /// Signs in. Returns what the server says about the user, and the session's cookie.
-    pub fn sign_in(&self, username: &str, password: &SecretString) -> Result<(Data, SecretString), Failure> {
+    pub fn sign_in(&self, username: &str, password: &SecretString) -> Result<(Data, SecretString), CommandFailure> {
         let body = serde_json::json!({ "username": username, "password": password.expose_secret() });
         let (data, cookie) = self.send("POST", "/api/user/login", Some(&body), &[])?;
         let cookie = cookie.ok_or_else(|| self.not_keymeter("it sent no session"))?;
@@ -149,11 +153,11 @@ impl Client {
 
     fn headers(&self) -> Vec<(&'static str, String)> {
         match &self.credential {
-            Credential::None => Vec::new(),
-            Credential::AccessToken(token) => {
+            ClientCredential::None => Vec::new(),
+            ClientCredential::AccessToken(token) => {
                 vec![(AUTHORIZATION.as_str(), format!("Bearer {}", token.expose_secret()))]
             }
-            Credential::Session { cookie, user_id } => {
+            ClientCredential::Session { cookie, user_id } => {
                 vec![(COOKIE.as_str(), cookie.expose_secret().to_owned()), ("new-api-user", user_id.to_string())]
             }
         }
@@ -165,7 +169,7 @@ impl Client {
         path: &str,
         body: Option<&Value>,
         headers: &[(&str, &str)],
-    ) -> Result<(Data, Option<SecretString>), Failure> {
+    ) -> Result<(Data, Option<SecretString>), CommandFailure> {
         let mut request = Request::builder().method(method).uri(self.url(path));
         for (name, value) in self.headers() {
             request = request.header(name, value);
@@ -188,7 +192,7 @@ impl Client {
         &self,
         answer: Result<Response<Body>, ureq::Error>,
         changes: bool,
-    ) -> Result<(Data, Option<SecretString>), Failure> {
+    ) -> Result<(Data, Option<SecretString>), CommandFailure> {
         let mut answer = answer.map_err(|error| self.unreachable(&error, changes))?;
         let status = answer.status();
         if status.is_redirection() {
@@ -206,7 +210,7 @@ impl Client {
                         format!("{} is unavailable (status {}); retry shortly", self.address, status.as_u16());
                     // The proxy may have waited for an answer.
                     let may_be_done = changes && status == StatusCode::GATEWAY_TIMEOUT;
-                    Failure { may_be_done, ..Failure::new(exit::UNAVAILABLE, message) }
+                    CommandFailure { may_be_done, ..CommandFailure::new(exit::UNAVAILABLE, message) }
                 }
                 _ => self.not_keymeter(&format!("status {}", status.as_u16())),
             });
@@ -217,7 +221,7 @@ impl Client {
         Err(self.refusal(status, envelope))
     }
 
-    fn refusal(&self, status: StatusCode, envelope: Envelope) -> Failure {
+    fn refusal(&self, status: StatusCode, envelope: Envelope) -> CommandFailure {
         let code = envelope.error.unwrap_or_default();
         // The server may be set to answer failures with status 200; the code tells what it would have been.
         let known = ErrorCode::ALL.iter().find(|known| known.as_str() == code);
@@ -229,21 +233,21 @@ impl Client {
         if code == "invalid_credential" {
             message = format!("{message}; run: keymeter login --server {}", self.address);
         }
-        Failure::of_status(status, message)
+        CommandFailure::of_status(status, message)
     }
 
-    fn redirect(&self, answer: &Response<Body>) -> Failure {
+    fn redirect(&self, answer: &Response<Body>) -> CommandFailure {
         let location = answer.headers().get(LOCATION).and_then(|value| value.to_str().ok()).unwrap_or("nowhere");
         let (from, to) = (&self.address, printable(location));
         format!("{from} redirects to {to}; nothing was sent there. Give the server's final address with --server")
             .into()
     }
 
-    fn not_keymeter(&self, why: &str) -> Failure {
+    fn not_keymeter(&self, why: &str) -> CommandFailure {
         format!("{} does not answer like Keymeter ({why}); check the address", self.address).into()
     }
 
-    fn unreachable(&self, error: &ureq::Error, changes: bool) -> Failure {
+    fn unreachable(&self, error: &ureq::Error, changes: bool) -> CommandFailure {
         let io = if let ureq::Error::Io(error) = error { Some(error) } else { None };
         let reason = if matches!(error, ureq::Error::HostNotFound) {
             "no such host".to_owned()
@@ -260,13 +264,15 @@ impl Client {
         } else {
             "check the address, and that the server runs"
         };
-        let failure = Failure::new(exit::UNAVAILABLE, format!("cannot reach {}: {reason}; {remedy}", self.address));
-        Failure { may_be_done, ..failure }
+        let failure =
+            CommandFailure::new(exit::UNAVAILABLE, format!("cannot reach {}: {reason}; {remedy}", self.address));
+        CommandFailure { may_be_done, ..failure }
     }
 }
 
-fn authorities(file: &std::path::Path) -> Result<RootCerts, Failure> {
-    let unusable = |why: String| Failure::new(exit::USAGE, format!("cannot use --ca-file {}: {why}", file.display()));
+fn authorities(file: &std::path::Path) -> Result<RootCerts, CommandFailure> {
+    let unusable =
+        |why: String| CommandFailure::new(exit::USAGE, format!("cannot use --ca-file {}: {why}", file.display()));
     let pem = std::fs::read(file).map_err(|error| unusable(error.to_string()))?;
     let mut found = Vec::new();
     for item in parse_pem(&pem) {

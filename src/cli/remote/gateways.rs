@@ -5,7 +5,7 @@ use serde_json::json;
 
 use super::Remote;
 use super::terminal::{Table, time};
-use crate::cli::failure::Failure;
+use crate::cli::failure::CommandFailure;
 use crate::output::print_line;
 
 #[derive(Deserialize)]
@@ -27,7 +27,7 @@ struct Credential {
 }
 
 impl Remote {
-    pub fn create_gateway(&self, name: &str) -> Result<(), Failure> {
+    pub fn create_gateway(&self, name: &str) -> Result<(), CommandFailure> {
         let data = self.client.post("/api/admin/gateways", &json!({ "name": name }))?;
         self.show(&data, |gateway: Gateway| {
             let secret = gateway.credential.unwrap_or_default();
@@ -35,7 +35,7 @@ impl Remote {
         })
     }
 
-    pub fn list_gateways(&self) -> Result<(), Failure> {
+    pub fn list_gateways(&self) -> Result<(), CommandFailure> {
         let data = self.client.get("/api/admin/gateways", &[])?;
         self.show(&data, |gateways: Vec<Gateway>| {
             let mut table = Table::new(&["ID", "NAME", "CREDENTIAL", "ENDS WITH", "CREATED", "LAST USED"]);
@@ -55,13 +55,13 @@ impl Remote {
         })
     }
 
-    pub fn revoke_gateway(&self, id: i64) -> Result<(), Failure> {
+    pub fn revoke_gateway(&self, id: i64) -> Result<(), CommandFailure> {
         let data = self.client.delete(&format!("/api/admin/gateways/{id}"))?;
         self.done(&data, &format!("revoked the gateway {id}"));
         Ok(())
     }
 
-    pub fn create_credential(&self, gateway: i64) -> Result<(), Failure> {
+    pub fn create_credential(&self, gateway: i64) -> Result<(), CommandFailure> {
         let data = self.client.post(&format!("/api/admin/gateways/{gateway}/credentials"), &json!({}))?;
         self.show(&data, |made: Credential| {
             let (id, secret) = (made.id, made.secret.unwrap_or_default());
@@ -71,7 +71,7 @@ impl Remote {
         })
     }
 
-    pub fn revoke_credential(&self, gateway: i64, id: i64) -> Result<(), Failure> {
+    pub fn revoke_credential(&self, gateway: i64, id: i64) -> Result<(), CommandFailure> {
         let data = self.client.delete(&format!("/api/admin/gateways/{gateway}/credentials/{id}"))?;
         self.done(&data, &format!("revoked the credential {id} of the gateway {gateway}"));
         Ok(())

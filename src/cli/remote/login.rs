@@ -7,13 +7,13 @@ use secrecy::{ExposeSecret, SecretString};
 use serde::Deserialize;
 use serde_json::json;
 
-use super::client::{Client, Credential};
+use super::client::{Client, ClientCredential};
 use super::login_file::{self, Login};
 use super::target::{self, RemoteOptions, ServerOptions};
 use super::terminal::{ask, ask_secret, print_facts, quota, secret_from_stdin, time};
 use super::values::Expiry;
 use super::{Remote, address::Address, now};
-use crate::cli::failure::{Failure, exit};
+use crate::cli::failure::{CommandFailure, exit};
 use crate::output::{print_error, print_line};
 
 /// `keymeter login`
@@ -54,10 +54,10 @@ struct AccessToken {
 }
 
 /// `keymeter login`
-pub fn login(args: &LoginArgs) -> Result<(), Failure> {
+pub fn login(args: &LoginArgs) -> Result<(), CommandFailure> {
     let address = target::address(&args.server)?;
     let before = login_file::find_former();
-    let client = Client::new(address.clone(), Credential::None, &args.server)?;
+    let client = Client::new(address.clone(), ClientCredential::None, &args.server)?;
     let login = if args.access_token_stdin {
         of_access_token(&client, &address, args.server.insecure_http)?
     } else {
@@ -81,9 +81,10 @@ pub fn login(args: &LoginArgs) -> Result<(), Failure> {
     Ok(())
 }
 
-fn of_access_token(client: &Client, address: &Address, insecure_http: bool) -> Result<Login, Failure> {
+fn of_access_token(client: &Client, address: &Address, insecure_http: bool) -> Result<Login, CommandFailure> {
     let access_token = secret_from_stdin("access token")?;
-    let user: User = client.with(Credential::AccessToken(access_token.clone())).get("/api/user/self", &[])?.read()?;
+    let user: User =
+        client.with(ClientCredential::AccessToken(access_token.clone())).get("/api/user/self", &[])?.read()?;
     Ok(Login {
         server: address.to_string(),
         username: user.username,
@@ -95,7 +96,7 @@ fn of_access_token(client: &Client, address: &Address, insecure_http: bool) -> R
 }
 
 /// Signs in, makes an access token, and ends the session.
-fn with_password(client: &Client, address: &Address, args: &LoginArgs) -> Result<Login, Failure> {
+fn with_password(client: &Client, address: &Address, args: &LoginArgs) -> Result<Login, CommandFailure> {
     let otherwise = "--username NAME --password-stdin, or --access-token-stdin";
     let username = match &args.username {
         Some(username) => username.clone(),
@@ -104,7 +105,7 @@ fn with_password(client: &Client, address: &Address, args: &LoginArgs) -> Result
     let password = if args.password_stdin { secret_from_stdin("password") } else { ask_secret("Password", otherwise) }?;
     let (data, cookie) = client.sign_in(&username, &password)?;
     let user: User = data.read()?;
-    let session = client.with(Credential::Session { cookie, user_id: user.id });
+    let session = client.with(ClientCredential::Session { cookie, user_id: user.id });
     let made = make_access_token(&session, args.expires);
     // The session is needed no more, also where no token could be made.
     let ended = session.post("/api/user/logout", &json!({}));
@@ -122,7 +123,7 @@ fn with_password(client: &Client, address: &Address, args: &LoginArgs) -> Result
     })
 }
 
-fn make_access_token(session: &Client, expires: Expiry) -> Result<AccessToken, Failure> {
+fn make_access_token(session: &Client, expires: Expiry) -> Result<AccessToken, CommandFailure> {
     // The system's own file, so that no environment can give it another name.
     let machine = fs::read_to_string("/proc/sys/kernel/hostname").unwrap_or_default();
     let machine = if machine.trim().is_empty() { "this machine" } else { machine.trim() };
@@ -132,18 +133,18 @@ fn make_access_token(session: &Client, expires: Expiry) -> Result<AccessToken, F
 }
 
 /// `keymeter logout`
-pub fn logout(options: &ServerOptions) -> Result<(), Failure> {
+pub fn logout(options: &ServerOptions) -> Result<(), CommandFailure> {
     let Some(login) = login_file::read()? else {
         print_line("there is no login; nothing was done");
         return Ok(());
     };
     if let Some(other) = options.server.as_ref().filter(|server| server.trim_end_matches('/') != login.server) {
         let message = format!("the login is one of {}, not of {other}; nothing was done", login.server);
-        return Err(Failure::new(exit::USAGE, message));
+        return Err(CommandFailure::new(exit::USAGE, message));
     }
     if let Err(error) = revoke_login(&login, options) {
         let message = format!("the access token could not be revoked, and the login stays: {}", error.message);
-        return Err(Failure { message, ..error });
+        return Err(CommandFailure { message, ..error });
     }
     login_file::remove()?;
     match login.access_token_id {
@@ -164,16 +165,16 @@ fn forget(login: &Login, options: &ServerOptions) {
     }
 }
 
-fn revoke_login(login: &Login, options: &ServerOptions) -> Result<(), Failure> {
+fn revoke_login(login: &Login, options: &ServerOptions) -> Result<(), CommandFailure> {
     let address = Address::parse(&login.server, login.insecure_http);
-    let address = address.map_err(|error| Failure::new(exit::USAGE, error.to_string()))?;
-    revoke(&Client::new(address, Credential::None, options)?, login)
+    let address = address.map_err(|error| CommandFailure::new(exit::USAGE, error.to_string()))?;
+    revoke(&Client::new(address, ClientCredential::None, options)?, login)
 }
 
 /// Revokes the access token of a login, if `keymeter login` made it. One that is no longer valid is revoked already.
-fn revoke(client: &Client, login: &Login) -> Result<(), Failure> {
+fn revoke(client: &Client, login: &Login) -> Result<(), CommandFailure> {
     let Some(id) = login.access_token_id else { return Ok(()) };
-    let client = client.with(Credential::AccessToken(login.access_token.clone()));
+    let client = client.with(ClientCredential::AccessToken(login.access_token.clone()));
     match client.delete(&format!("/api/user/access_tokens/{id}")) {
         Err(failure) if failure.message.contains("(invalid_credential)") => Ok(()),
         outcome => outcome.map(drop),
@@ -181,7 +182,7 @@ fn revoke(client: &Client, login: &Login) -> Result<(), Failure> {
 }
 
 /// `keymeter whoami`
-pub fn whoami(options: &RemoteOptions) -> Result<(), Failure> {
+pub fn whoami(options: &RemoteOptions) -> Result<(), CommandFailure> {
     let remote = Remote::connect(options)?;
     let data = remote.client.get("/api/user/self", &[])?;
     remote.show(&data, |user: User| {

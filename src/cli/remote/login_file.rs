@@ -8,7 +8,7 @@ use std::{env, fs};
 use secrecy::{ExposeSecret, SecretString};
 use serde::Deserialize;
 
-use crate::cli::failure::{Failure, exit};
+use crate::cli::failure::{CommandFailure, exit};
 
 /// What `keymeter login` stores.
 #[derive(Debug, Deserialize)]
@@ -28,11 +28,14 @@ pub struct Login {
 }
 
 /// The path of the file.
-pub fn path() -> Result<PathBuf, Failure> {
+pub fn path() -> Result<PathBuf, CommandFailure> {
     let absolute = |name| env::var_os(name).map(PathBuf::from).filter(|path| path.is_absolute());
     let config = absolute("XDG_CONFIG_HOME").or_else(|| absolute("HOME").map(|home| home.join(".config")));
     config.map(|config| config.join("keymeter/login.toml")).ok_or_else(|| {
-        Failure::new(exit::USAGE, "there is no place for a login: set HOME or XDG_CONFIG_HOME to an absolute path")
+        CommandFailure::new(
+            exit::USAGE,
+            "there is no place for a login: set HOME or XDG_CONFIG_HOME to an absolute path",
+        )
     })
 }
 
@@ -40,7 +43,7 @@ pub fn path() -> Result<PathBuf, Failure> {
 ///
 /// # Errors
 /// The file cannot be used, or other accounts of this machine can read it.
-pub fn read() -> Result<Option<Login>, Failure> {
+pub fn read() -> Result<Option<Login>, CommandFailure> {
     // Without a home there is no login.
     let Ok(path) = path() else { return Ok(None) };
     let text = match fs::read_to_string(&path) {
@@ -52,12 +55,12 @@ pub fn read() -> Result<Option<Login>, Failure> {
     if mode & 0o077 != 0 {
         let path = path.display();
         let message = format!("others on this machine can read the login {path}; run: chmod 600 {path}");
-        return Err(Failure::new(exit::NOT_ALLOWED, message));
+        return Err(CommandFailure::new(exit::NOT_ALLOWED, message));
     }
     // The error of the parser would quote the line, which may be the token.
     let login = toml::from_str(&text).map_err(|_| {
         let sentence = format!("the login {} cannot be read; run `keymeter login` again", path.display());
-        Failure::new(exit::NOT_ALLOWED, sentence)
+        CommandFailure::new(exit::NOT_ALLOWED, sentence)
     })?;
     Ok(Some(login))
 }
@@ -68,7 +71,7 @@ pub fn find_former() -> Option<Login> {
 }
 
 /// Stores a login instead of the one before. The file appears as a whole or not at all.
-pub fn write(login: &Login) -> Result<PathBuf, Failure> {
+pub fn write(login: &Login) -> Result<PathBuf, CommandFailure> {
     let path = path()?;
     let directory = path.parent().unwrap_or_else(|| Path::new("."));
     let stored = store(login, &path, directory);
@@ -102,7 +105,7 @@ fn text_of(login: &Login) -> String {
 }
 
 /// Removes the stored login.
-pub fn remove() -> Result<(), Failure> {
+pub fn remove() -> Result<(), CommandFailure> {
     let path = path()?;
     fs::remove_file(&path).map_err(|error| format!("cannot remove the login {}: {error}", path.display()).into())
 }

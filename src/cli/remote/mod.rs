@@ -19,9 +19,9 @@ use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use serde_json::value::RawValue;
 
-use self::client::{Client, Credential, Data};
+use self::client::{Client, ClientCredential, Data};
 use self::target::{PlaceOptions, RemoteOptions};
-use super::failure::Failure;
+use super::failure::CommandFailure;
 use crate::domain::bounds::MAX_PAGE_SIZE;
 use crate::domain::clock::{Clock, SystemClock};
 use crate::domain::time::UnixTime;
@@ -41,15 +41,15 @@ struct Page {
 
 impl Remote {
     /// Finds the server and says on standard error which one it is, so that also a failure says where it happened.
-    pub fn connect(options: &RemoteOptions) -> Result<Self, Failure> {
+    pub fn connect(options: &RemoteOptions) -> Result<Self, CommandFailure> {
         let target = target::find(&options.server)?;
         print_error(&format!("on {target}"));
-        let client = Client::new(target.address, Credential::AccessToken(target.access_token), &options.server)?;
+        let client = Client::new(target.address, ClientCredential::AccessToken(target.access_token), &options.server)?;
         Ok(Self { client, json: options.json })
     }
 
     /// Prints data: as they came, or as `print` shows them to people.
-    fn show<T: DeserializeOwned>(&self, data: &Data, print: impl FnOnce(T)) -> Result<(), Failure> {
+    fn show<T: DeserializeOwned>(&self, data: &Data, print: impl FnOnce(T)) -> Result<(), CommandFailure> {
         if self.json {
             print_line(data.text());
         } else {
@@ -70,7 +70,7 @@ impl Remote {
         filters: &[(&str, String)],
         limit: usize,
         print: impl FnOnce(Vec<T>),
-    ) -> Result<(), Failure> {
+    ) -> Result<(), CommandFailure> {
         let mut items = Vec::new();
         let mut total = 0;
         for number in 1_usize.. {
@@ -94,7 +94,7 @@ impl Remote {
         &self,
         items: &[Box<RawValue>],
         print: impl FnOnce(Vec<T>),
-    ) -> Result<(), Failure> {
+    ) -> Result<(), CommandFailure> {
         if self.json {
             let items: Vec<&str> = items.iter().map(|item| item.get()).collect();
             print_line(&format!("[{}]", items.join(",\n")));
@@ -107,10 +107,10 @@ impl Remote {
 
 impl PlaceOptions {
     /// Finds the server for a command that could also act on the local database.
-    pub fn connect(&self) -> Result<Remote, Failure> {
+    pub fn connect(&self) -> Result<Remote, CommandFailure> {
         Remote::connect(&self.remote).map_err(|failure| {
             let message = format!("{}; or act on the local database with --local", failure.message);
-            Failure { message, ..failure }
+            CommandFailure { message, ..failure }
         })
     }
 }

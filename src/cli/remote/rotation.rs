@@ -7,7 +7,7 @@ use serde_json::json;
 use super::Remote;
 use super::terminal::{Table, confirm, time};
 use super::values::{duration_arg, id_arg};
-use crate::cli::failure::Failure;
+use crate::cli::failure::CommandFailure;
 use crate::output::{print_error, print_line};
 
 /// `keymeter token rotate`
@@ -57,7 +57,7 @@ struct OldKey {
 }
 
 impl Remote {
-    pub fn rotate(&self, args: &RotateArgs) -> Result<(), Failure> {
+    pub fn rotate(&self, args: &RotateArgs) -> Result<(), CommandFailure> {
         let body = json!({ "grace_seconds": args.grace, "grace_from": args.grace_from.as_str() });
         let data = self.create_once(&format!("/api/token/{}/rotate", args.id), &body)?;
         self.show(&data, |rotated: Rotated| {
@@ -73,7 +73,7 @@ impl Remote {
         })
     }
 
-    pub fn list_old_keys(&self, token: i64) -> Result<(), Failure> {
+    pub fn list_old_keys(&self, token: i64) -> Result<(), CommandFailure> {
         let data = self.client.get(&format!("/api/token/{token}/old_keys"), &[])?;
         self.show(&data, |old_keys: Vec<OldKey>| {
             let mut table = Table::new(&["ID", "KEY", "WORKS UNTIL", "LAST USED"]);
@@ -85,14 +85,14 @@ impl Remote {
         })
     }
 
-    pub fn end_old_key(&self, token: i64, id: i64, yes: bool) -> Result<(), Failure> {
+    pub fn end_old_key(&self, token: i64, id: i64, yes: bool) -> Result<(), CommandFailure> {
         confirm(&format!("end the old key {id} of the token {token}; it stops working at once"), yes)?;
         let data = self.client.delete(&format!("/api/token/{token}/old_keys/{id}"))?;
         self.done(&data, &format!("ended the old key {id} of the token {token}"));
         Ok(())
     }
 
-    pub fn restore_token(&self, id: i64) -> Result<(), Failure> {
+    pub fn restore_token(&self, id: i64) -> Result<(), CommandFailure> {
         let data = self.client.post(&format!("/api/token/{id}/restore"), &json!({}))?;
         self.done(&data, &format!("restored the token {id}"));
         Ok(())

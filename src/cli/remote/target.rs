@@ -7,7 +7,7 @@ use secrecy::SecretString;
 
 use super::address::Address;
 use super::login_file::{self, Login};
-use crate::cli::failure::{Failure, exit};
+use crate::cli::failure::{CommandFailure, exit};
 
 const URL: &str = "KEYMETER_URL";
 const ACCESS_TOKEN: &str = "KEYMETER_ACCESS_TOKEN";
@@ -57,10 +57,10 @@ impl PlaceOptions {
     ///
     /// # Errors
     /// The login cannot be read; or no server is named for an option that only a server knows.
-    pub fn is_remote(&self) -> Result<bool, Failure> {
+    pub fn is_remote(&self) -> Result<bool, CommandFailure> {
         let is_remote = !self.local && is_named(&self.remote.server)?;
         if self.remote.json && !is_remote {
-            return Err(Failure::new(exit::USAGE, NEEDS_SERVER));
+            return Err(CommandFailure::new(exit::USAGE, NEEDS_SERVER));
         }
         Ok(is_remote)
     }
@@ -75,14 +75,14 @@ enum Source {
 }
 
 /// A server and the access token for it.
-pub struct Target {
+pub struct ServerTarget {
     pub address: Address,
     pub access_token: SecretString,
     source: Source,
     username: Option<String>,
 }
 
-impl fmt::Display for Target {
+impl fmt::Display for ServerTarget {
     /// Says where a command acts: `https://keys.example.org as ana (keymeter login)`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}", self.address)?;
@@ -98,7 +98,7 @@ impl fmt::Display for Target {
 }
 
 /// Returns true if `--server`, `KEYMETER_URL` or a login names a server.
-fn is_named(options: &ServerOptions) -> Result<bool, Failure> {
+fn is_named(options: &ServerOptions) -> Result<bool, CommandFailure> {
     Ok(options.server.is_some() || variable(URL).is_some() || login_file::read()?.is_some())
 }
 
@@ -109,16 +109,19 @@ fn named(options: &ServerOptions) -> Option<(String, Source)> {
 }
 
 /// The server of `--server` or `KEYMETER_URL`, for `keymeter login`.
-pub fn address(options: &ServerOptions) -> Result<Address, Failure> {
+pub fn address(options: &ServerOptions) -> Result<Address, CommandFailure> {
     let Some((text, _)) = named(options) else {
-        return Err(Failure::new(exit::USAGE, "which server? give its address: --server https://keys.example.org"));
+        return Err(CommandFailure::new(
+            exit::USAGE,
+            "which server? give its address: --server https://keys.example.org",
+        ));
     };
     parse(&text, options.insecure_http)
 }
 
 /// Finds the server and the access token. They belong together: the token of a login goes to the server of that login
 /// only, and the token of the environment to no server that only a login names.
-pub fn find(options: &ServerOptions) -> Result<Target, Failure> {
+pub fn find(options: &ServerOptions) -> Result<ServerTarget, CommandFailure> {
     let from_environment = variable(ACCESS_TOKEN);
     let login = login_file::read()?;
     let Some((text, source)) = named(options) else {
@@ -127,7 +130,7 @@ pub fn find(options: &ServerOptions) -> Result<Target, Failure> {
         };
         if from_environment.is_some() {
             let message = format!("{ACCESS_TOKEN} is set, but for which server? Set {URL} too, or give --server");
-            return Err(Failure::new(exit::USAGE, message));
+            return Err(CommandFailure::new(exit::USAGE, message));
         }
         let address = parse(&login.server, options.insecure_http || login.insecure_http)?;
         return Ok(of_login(address, login, Source::Login));
@@ -135,7 +138,7 @@ pub fn find(options: &ServerOptions) -> Result<Target, Failure> {
     let allowed = |login: &Login| login.insecure_http && login.server == text.trim_end_matches('/');
     let address = parse(&text, options.insecure_http || login.as_ref().is_some_and(allowed))?;
     if let Some(access_token) = from_environment {
-        return Ok(Target { address, access_token: access_token.into(), source, username: None });
+        return Ok(ServerTarget { address, access_token: access_token.into(), source, username: None });
     }
     match login {
         Some(login) if login.server == address.as_str() => Ok(of_login(address, login, source)),
@@ -143,17 +146,17 @@ pub fn find(options: &ServerOptions) -> Result<Target, Failure> {
     }
 }
 
-fn of_login(address: Address, login: Login, source: Source) -> Target {
-    Target { address, access_token: login.access_token, source, username: Some(login.username) }
+fn of_login(address: Address, login: Login, source: Source) -> ServerTarget {
+    ServerTarget { address, access_token: login.access_token, source, username: Some(login.username) }
 }
 
-fn not_signed_in(what: &str, server: &str) -> Failure {
+fn not_signed_in(what: &str, server: &str) -> CommandFailure {
     let message = format!("{what}; sign in with `keymeter login --server {server}`, or set {URL} and {ACCESS_TOKEN}");
-    Failure::new(exit::NOT_ALLOWED, message)
+    CommandFailure::new(exit::NOT_ALLOWED, message)
 }
 
-fn parse(text: &str, insecure: bool) -> Result<Address, Failure> {
-    Address::parse(text, insecure).map_err(|error| Failure::new(exit::USAGE, error.to_string()))
+fn parse(text: &str, insecure: bool) -> Result<Address, CommandFailure> {
+    Address::parse(text, insecure).map_err(|error| CommandFailure::new(exit::USAGE, error.to_string()))
 }
 
 /// A variable of the environment that is set and not empty.

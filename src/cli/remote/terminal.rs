@@ -7,7 +7,7 @@ use secrecy::SecretString;
 use unicode_width::UnicodeWidthStr;
 use zeroize::Zeroizing;
 
-use crate::cli::failure::{Failure, exit};
+use crate::cli::failure::{CommandFailure, exit};
 use crate::domain::money::Quota;
 use crate::output::print_line;
 
@@ -76,19 +76,19 @@ pub fn time(seconds: i64) -> String {
 }
 
 /// Reads a secret from standard input: all of it, without the line break at its end.
-pub fn secret_from_stdin(what: &str) -> Result<SecretString, Failure> {
+pub fn secret_from_stdin(what: &str) -> Result<SecretString, CommandFailure> {
     let mut text = Zeroizing::new(String::new());
-    let unread = |error| Failure::from(format!("cannot read the {what} from standard input: {error}"));
+    let unread = |error| CommandFailure::from(format!("cannot read the {what} from standard input: {error}"));
     stdin().read_to_string(&mut text).map_err(unread)?;
     let secret = text.trim_end_matches(['\r', '\n']);
     if secret.is_empty() {
-        return Err(Failure::new(exit::USAGE, format!("standard input is empty; it must have the {what}")));
+        return Err(CommandFailure::new(exit::USAGE, format!("standard input is empty; it must have the {what}")));
     }
     Ok(secret.into())
 }
 
 /// Asks for a secret on the terminal, without showing it.
-pub fn ask_secret(question: &str, otherwise: &str) -> Result<SecretString, Failure> {
+pub fn ask_secret(question: &str, otherwise: &str) -> Result<SecretString, CommandFailure> {
     let answer = rpassword::prompt_password(format!("{question}: "));
     let answer = Zeroizing::new(answer.map_err(|_| no_terminal(question, otherwise))?);
     Ok(answer.as_str().into())
@@ -96,7 +96,7 @@ pub fn ask_secret(question: &str, otherwise: &str) -> Result<SecretString, Failu
 
 /// Asks for a line on the terminal.
 #[expect(clippy::print_stderr, reason = "a question on the same line as its answer")]
-pub fn ask(question: &str, otherwise: &str) -> Result<String, Failure> {
+pub fn ask(question: &str, otherwise: &str) -> Result<String, CommandFailure> {
     if !stdin().is_terminal() {
         return Err(no_terminal(question, otherwise));
     }
@@ -107,7 +107,7 @@ pub fn ask(question: &str, otherwise: &str) -> Result<String, Failure> {
 }
 
 /// Asks whether to do what cannot be undone.
-pub fn confirm(what: &str, yes: bool) -> Result<(), Failure> {
+pub fn confirm(what: &str, yes: bool) -> Result<(), CommandFailure> {
     if yes {
         return Ok(());
     }
@@ -117,8 +117,8 @@ pub fn confirm(what: &str, yes: bool) -> Result<(), Failure> {
     }
 }
 
-fn no_terminal(question: &str, otherwise: &str) -> Failure {
-    Failure::new(exit::USAGE, format!("there is no terminal to ask \"{question}\"; use {otherwise}"))
+fn no_terminal(question: &str, otherwise: &str) -> CommandFailure {
+    CommandFailure::new(exit::USAGE, format!("there is no terminal to ask \"{question}\"; use {otherwise}"))
 }
 
 #[cfg(test)]

@@ -11,7 +11,7 @@ use super::terminal::{Table, confirm, print_facts, quota, time};
 use super::token_fields::TokenFields;
 use super::values::{id_arg, signed_usd_arg, usd_arg};
 use super::{Remote, filter, now};
-use crate::cli::failure::Failure;
+use crate::cli::failure::CommandFailure;
 use crate::output::{print_error, print_line};
 use crate::service::rng::Rng;
 
@@ -249,7 +249,7 @@ struct DeletedToken {
     restorable_until: i64,
 }
 
-pub fn run(args: TokenArgs) -> Result<(), Failure> {
+pub fn run(args: TokenArgs) -> Result<(), CommandFailure> {
     let remote = Remote::connect(&args.options)?;
     match args.command {
         TokenCommand::List(list) => remote.list_tokens(&list),
@@ -284,7 +284,7 @@ struct Key {
 }
 
 impl Remote {
-    fn list_tokens(&self, args: &ListArgs) -> Result<(), Failure> {
+    fn list_tokens(&self, args: &ListArgs) -> Result<(), CommandFailure> {
         let filters = [
             filter("deleted", args.deleted.then_some("1").as_ref()),
             filter("keyword", args.search.as_ref()),
@@ -325,7 +325,7 @@ impl Remote {
         })
     }
 
-    fn create_token(&self, args: &CreateArgs) -> Result<(), Failure> {
+    fn create_token(&self, args: &CreateArgs) -> Result<(), CommandFailure> {
         let mut body = args.fields.body(now());
         body.insert("name".to_owned(), args.name.clone().into());
         body.insert("unlimited_quota".to_owned(), args.unlimited.into());
@@ -341,12 +341,12 @@ impl Remote {
 
     /// Creates something under a random `Idempotency-Key`, so that a proxy that repeats this request makes nothing
     /// twice. Asks for what was created.
-    pub(super) fn create_once(&self, path: &str, body: &Value) -> Result<Data, Failure> {
+    pub(super) fn create_once(&self, path: &str, body: &Value) -> Result<Data, CommandFailure> {
         let id = Rng::system().generate_fast(|rng| format!("{:016x}{:016x}", rng.next_u64(), rng.next_u64()));
         self.client.create(path, body, &[("Idempotency-Key", &id), ("Prefer", "return=representation")])
     }
 
-    fn update_token(&self, args: &UpdateArgs) -> Result<(), Failure> {
+    fn update_token(&self, args: &UpdateArgs) -> Result<(), CommandFailure> {
         let mut body = args.fields.body(now());
         let mut set = |name: &str, value: Option<Value>| value.map(|value| body.insert(name.to_owned(), value));
         set("name", args.name.as_deref().map(Into::into));
@@ -361,15 +361,15 @@ impl Remote {
         self.show(&data, |token: Token| token.print())
     }
 
-    fn switch_token(&self, id: i64, status: i64, done: &str) -> Result<(), Failure> {
+    fn switch_token(&self, id: i64, status: i64, done: &str) -> Result<(), CommandFailure> {
         let data = self.client.put("/api/token/?status_only=1", &json!({ "id": id, "status": status }))?;
         self.done(&data, &format!("{done} the token {id}"));
         Ok(())
     }
 }
 
-pub fn nothing_to_change(help: &str) -> Failure {
-    Failure::new(crate::cli::failure::exit::USAGE, format!("name what to change; `{help}` lists the fields"))
+pub fn nothing_to_change(help: &str) -> CommandFailure {
+    CommandFailure::new(crate::cli::failure::exit::USAGE, format!("name what to change; `{help}` lists the fields"))
 }
 
 impl Token {

@@ -8,7 +8,7 @@ use serde_json::{Map, Value};
 use super::target::RemoteOptions;
 use super::terminal::{Table, quota, time};
 use super::{Remote, filter};
-use crate::cli::failure::Failure;
+use crate::cli::failure::CommandFailure;
 use crate::output::print_error;
 
 /// `keymeter usage`
@@ -126,7 +126,7 @@ const COLUMNS: [(&str, &str); 6] = [
     ("gateway_name", "GATEWAY"),
 ];
 
-pub fn run(args: UsageArgs) -> Result<(), Failure> {
+pub fn run(args: UsageArgs) -> Result<(), CommandFailure> {
     let remote = Remote::connect(&args.options)?;
     match args.command {
         UsageCommand::Report(args) => remote.report(&args),
@@ -152,14 +152,14 @@ impl Selection {
 }
 
 impl Remote {
-    fn report(&self, args: &ReportArgs) -> Result<(), Failure> {
+    fn report(&self, args: &ReportArgs) -> Result<(), CommandFailure> {
         let mut query = args.selection.filters();
         query.push(("group_by", args.by.clone()));
         let data = self.client.get(args.selection.prefix(), &query)?;
         self.show(&data, |report: Report| report.print())
     }
 
-    fn requests(&self, args: &RequestsArgs) -> Result<(), Failure> {
+    fn requests(&self, args: &RequestsArgs) -> Result<(), CommandFailure> {
         let mut query = args.selection.filters();
         query.extend(filter("model", args.model.as_ref()));
         query.extend(filter("outcome", args.outcome.as_ref()));

@@ -8,7 +8,7 @@ use super::terminal::{Table, confirm, print_facts, quota, time};
 use super::tokens::nothing_to_change;
 use super::values::{limit_arg, signed_usd_arg, usd_arg};
 use super::{Remote, filter};
-use crate::cli::failure::{Failure, exit};
+use crate::cli::failure::{CommandFailure, exit};
 use crate::output::print_line;
 
 /// Commands that need a server.
@@ -163,7 +163,7 @@ struct Users {
 }
 
 impl Remote {
-    pub fn run_user(&self, command: UserCommand) -> Result<(), Failure> {
+    pub fn run_user(&self, command: UserCommand) -> Result<(), CommandFailure> {
         match command {
             UserCommand::List(args) => self.list_users(&args),
             UserCommand::Show { username } => {
@@ -186,7 +186,13 @@ impl Remote {
     }
 
     /// Creates a user.
-    pub fn create_user(&self, username: &str, role: RoleName, token_api: bool, password: &str) -> Result<(), Failure> {
+    pub fn create_user(
+        &self,
+        username: &str,
+        role: RoleName,
+        token_api: bool,
+        password: &str,
+    ) -> Result<(), CommandFailure> {
         let body = json!({
             "username": username, "password": password, "role": role.number(), "token_api_enabled": token_api,
         });
@@ -197,14 +203,14 @@ impl Remote {
     }
 
     /// Sets a user's password.
-    pub fn set_password(&self, username: &str, password: &str) -> Result<(), Failure> {
+    pub fn set_password(&self, username: &str, password: &str) -> Result<(), CommandFailure> {
         let id = self.user_id(username)?;
         let data = self.client.patch(&format!("/api/admin/users/{id}"), &json!({ "password": password }))?;
         self.done(&data, &format!("changed the password of {username} and ended its sessions"));
         Ok(())
     }
 
-    fn list_users(&self, args: &ListArgs) -> Result<(), Failure> {
+    fn list_users(&self, args: &ListArgs) -> Result<(), CommandFailure> {
         let filters = [
             filter("keyword", args.search.as_ref()),
             filter("group", args.group.as_ref()),
@@ -224,7 +230,7 @@ impl Remote {
         })
     }
 
-    fn update_user(&self, args: UpdateArgs) -> Result<(), Failure> {
+    fn update_user(&self, args: UpdateArgs) -> Result<(), CommandFailure> {
         let mut body = Map::new();
         let mut set = |name: &str, value: Option<Value>| value.map(|value| body.insert(name.to_owned(), value));
         set("display_name", args.display_name.map(Into::into));
@@ -244,7 +250,7 @@ impl Remote {
         self.show(&data, |user: User| user.print())
     }
 
-    fn grant(&self, args: &GrantArgs) -> Result<(), Failure> {
+    fn grant(&self, args: &GrantArgs) -> Result<(), CommandFailure> {
         let mut body = Map::new();
         let mut set = |name: &str, value: Option<Value>| value.map(|value| body.insert(name.to_owned(), value));
         set("delta", args.quota.or(args.usd).map(Into::into));
@@ -257,7 +263,7 @@ impl Remote {
         })
     }
 
-    fn switch_user(&self, username: &str, status: i64, done: &str) -> Result<(), Failure> {
+    fn switch_user(&self, username: &str, status: i64, done: &str) -> Result<(), CommandFailure> {
         let id = self.user_id(username)?;
         let data = self.client.patch(&format!("/api/admin/users/{id}"), &json!({ "status": status }))?;
         self.done(&data, &format!("{done} the user {username}"));
@@ -265,7 +271,7 @@ impl Remote {
     }
 
     /// The id of the user with this name. The server compares without case, so capitals do not matter here either.
-    fn user_id(&self, username: &str) -> Result<i64, Failure> {
+    fn user_id(&self, username: &str) -> Result<i64, CommandFailure> {
         for page in 1_usize.. {
             let mut query = vec![("p", page.to_string()), ("page_size", "100".to_owned())];
             // A search needs two characters, and takes `%` for a pattern.
@@ -282,7 +288,7 @@ impl Remote {
             }
         }
         let message = format!("there is no user named \"{username}\"; `keymeter user list` shows them");
-        Err(Failure::new(exit::NOT_FOUND, message))
+        Err(CommandFailure::new(exit::NOT_FOUND, message))
     }
 }
 

@@ -59,14 +59,14 @@ pub async fn expire_overdue(
     charge_after: Duration,
 ) -> Result<Finished, StorageError> {
     // Owners whose wallets another transaction holds, or whose expiries the full ledger refused. The next round tries them.
-    let mut held = Vec::new();
+    let mut blocked = Vec::new();
     loop {
         let overdue = {
             let mut conn = db.acquire().await?;
             // First the time: a clock that is set in between counts as unreachable before it shows another time.
             let now = clock.now();
             let charged = clock.reachable_for() >= charge_after;
-            reservations::list_overdue(&mut conn, now, charged, &held, LIMIT).await?
+            reservations::list_overdue(&mut conn, now, charged, &blocked, LIMIT).await?
         };
         let expired = overdue.iter().map(|reservation| ledger.expire(*reservation));
         let expired = futures_util::future::join_all(expired).await;
@@ -76,7 +76,7 @@ pub async fn expire_overdue(
                 // One that was settled meanwhile is refused; leaving its owner out ends this loop.
                 Ok(_) => {}
                 Err(LedgerError::Refused(_)) if is_last => {}
-                Err(LedgerError::Refused(_) | LedgerError::Busy) => held.push(reservation.owner),
+                Err(LedgerError::Refused(_) | LedgerError::Busy) => blocked.push(reservation.owner),
                 Err(LedgerError::Storage(error)) => return Err(error),
                 Err(error) => {
                     tracing::warn!(job = NAME, %error, "reservations were not expired; the next round tries again");
@@ -85,12 +85,12 @@ pub async fn expire_overdue(
             }
         }
         if is_last {
-            if held.is_empty() {
+            if blocked.is_empty() {
                 return Ok(Finished::Yes);
             }
             tracing::warn!(
                 job = NAME,
-                owners = held.len(),
+                owners = blocked.len(),
                 "wallets are locked or the ledger is busy; the next round expires these reservations"
             );
             return Ok(Finished::Later);

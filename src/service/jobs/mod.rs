@@ -75,7 +75,7 @@ struct Job {
     name: &'static str,
     /// Whether it deletes rows for their age, or closes days.
     needs_right_clock: bool,
-    /// One step, in a transaction that the caller commits. [`StorageError::Locked`] ends the job until the next round.
+    /// One step, in a transaction that the caller commits. [`StorageError::Blocked`] ends the job until the next round.
     step: for<'c> fn(&'c mut Conn, Round) -> BoxFuture<'c, Result<Progress, StorageError>>,
 }
 
@@ -227,7 +227,7 @@ impl Jobs {
                 Ok(Progress::MoreToDo) => {}
                 Ok(Progress::Done) => return Ok(Finished::Yes),
                 Ok(Progress::DoneElsewhere) => return Ok(Finished::Later),
-                Err(StorageError::Locked(reason)) => {
+                Err(StorageError::Blocked(reason)) => {
                     tracing::info!(job = job.name, %reason, "a table is in use; the next round tries again");
                     return Ok(Finished::Later);
                 }

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use super::error::LedgerError;
-use super::locked::Locked;
+use super::locked::LockedRows;
 use crate::domain::calendar::Moment;
 use crate::domain::client_addresses::ClientAddresses;
 use crate::domain::group::Ratio;
@@ -20,7 +20,7 @@ use crate::domain::price_list::{Amount, PriceList, Unknown};
 use crate::domain::time::UnixTime;
 use crate::service::key_cache::CachedKey;
 use crate::service::rng::Rng;
-use crate::storage::ledger::{Changes, IdempotencyKey, IdempotencyRecord, NewCharge, RecordedReservation};
+use crate::storage::ledger::{Changes, GatewayRequestId, NewCharge, RecordedReservation, RequestIdRecord};
 use crate::storage::reservations::NewReservation;
 
 /// The locked rows of a batch, and what its operations add.
@@ -32,9 +32,9 @@ pub(super) struct Batch<'a> {
     pub(super) used_keys: UsedKeys,
     before: Balances,
     /// Owners of which another transaction holds a row.
-    held: BTreeSet<UserId>,
+    blocked: BTreeSet<UserId>,
     reserved_for: BTreeMap<ReservationId, RequestDetails>,
-    records: BTreeMap<IdempotencyKey, IdempotencyRecord>,
+    records: BTreeMap<GatewayRequestId, RequestIdRecord>,
     /// The counts of reservations that are settled, for those that are settled by counts again.
     settled_by: BTreeMap<ReservationId, Counts>,
     prices: Arc<PriceList>,
@@ -46,13 +46,13 @@ pub(super) struct Batch<'a> {
 
 impl<'a> Batch<'a> {
     pub(super) fn new(
-        locked: Locked,
+        locked: LockedRows,
         at: Moment,
         prices: Arc<PriceList>,
         rng: &'a Rng,
         addresses: ClientAddresses,
     ) -> Self {
-        let Locked { balances, used_keys, held, reserved_for, records, settled_by, usage_closed_until } = locked;
+        let LockedRows { balances, used_keys, blocked, reserved_for, records, settled_by, usage_closed_until } = locked;
         let at = at.after_closed_days(usage_closed_until);
         let changes = Changes::new(at.now);
         let before = balances.clone();
@@ -61,7 +61,7 @@ impl<'a> Batch<'a> {
             balances,
             used_keys,
             before,
-            held,
+            blocked,
             reserved_for,
             records,
             settled_by,
@@ -74,8 +74,8 @@ impl<'a> Batch<'a> {
     }
 
     /// Returns true if another transaction holds a row of this owner.
-    pub(super) fn is_held(&self, owner: UserId) -> bool {
-        self.held.contains(&owner)
+    pub(super) fn is_blocked(&self, owner: UserId) -> bool {
+        self.blocked.contains(&owner)
     }
 
     /// Which of its token's keys a request came with.
@@ -87,12 +87,12 @@ impl<'a> Batch<'a> {
     }
 
     /// The record of a request with this id: written before, or by an operation of this batch.
-    pub(super) fn record(&self, key: &IdempotencyKey) -> Option<&IdempotencyRecord> {
+    pub(super) fn record(&self, key: &GatewayRequestId) -> Option<&RequestIdRecord> {
         self.records.get(key)
     }
 
     /// Adds the record of a request.
-    pub(super) fn add_record(&mut self, key: IdempotencyKey, record: IdempotencyRecord) {
+    pub(super) fn add_record(&mut self, key: GatewayRequestId, record: RequestIdRecord) {
         self.records.insert(key.clone(), record.clone());
         self.changes.idempotency_records.push((key, record));
     }

@@ -7,7 +7,7 @@ use super::Ledger;
 use super::batch::Batch;
 use super::error::LedgerError;
 use super::operation::Operation;
-use super::rows::Rows;
+use super::rows::NeededRows;
 use super::verify::Verification;
 use crate::domain::id::UserId;
 use crate::service::key_cache::CachedKey;
@@ -47,7 +47,7 @@ impl Operation for BeginGrace {
         self.key.token.user_id
     }
 
-    fn require<'a>(&'a self, rows: &mut Rows<'a>) {
+    fn require<'a>(&'a self, rows: &mut NeededRows<'a>) {
         rows.add_key(&self.key);
     }
 

@@ -7,9 +7,9 @@ use futures_util::future::{Either, join_all, ready};
 use super::Ledger;
 use super::batch::Batch;
 use super::error::LedgerError;
-use super::idempotency::{Idempotency, repeatable};
+use super::idempotency::{RequestId, repeatable};
 use super::operation::Operation;
-use super::rows::Rows;
+use super::rows::NeededRows;
 use crate::domain::id::{GatewayId, UserId};
 use crate::domain::key::Digest;
 use crate::domain::ledger::{ChargeOutcome, Refusal, RequestContext};
@@ -20,7 +20,7 @@ use crate::domain::refusals::{RefusedCall, RefusedRequest};
 use crate::domain::time::UnixTime;
 use crate::domain::token::TokenIdentity;
 use crate::service::key_cache::CachedKey;
-use crate::storage::ledger::{IdempotencyKey, IdempotencyRecord, NewCharge, RecordedAnswer};
+use crate::storage::ledger::{GatewayRequestId, NewCharge, RecordedAnswer, RequestIdRecord};
 
 /// A charge that a gateway asks for.
 #[derive(Debug)]
@@ -79,17 +79,18 @@ impl Ledger {
         let digest = self.digest(key).map_err(|_| unknown(None))?;
         let idempotency = request_id
             .as_ref()
-            .map(|request_id| Idempotency::new(gateway, request_id, &digest, &repeatable(&cost), &context));
+            .map(|request_id| RequestId::new(gateway, request_id, &digest, &repeatable(&cost), &context));
         let Some(key) = self.find_key(&digest).await? else {
             // The token may have been deleted since the charge was made. A retry still gets its answer (L4).
             let idempotency = idempotency.ok_or_else(|| unknown(Some(&digest)))?;
             let found = self.find_record(&idempotency, &digest).await?;
             let (record, token) = found.ok_or_else(|| unknown(Some(&digest)))?;
-            let step = Step::Answer(idempotency.charge(&record)?, token);
+            let step = ChargeStep::Answer(idempotency.charge(&record)?, token);
             return Ok(Prepared { request_id: request_id.unwrap_or_default(), step });
         };
         let request_id = request_id.unwrap_or_else(|| self.new_request_id());
-        let step = Step::Queue(Charge { gateway, key, cost, context, request_id: request_id.clone(), idempotency });
+        let step =
+            ChargeStep::Queue(Charge { gateway, key, cost, context, request_id: request_id.clone(), idempotency });
         Ok(Prepared { request_id, step })
     }
 
@@ -100,7 +101,7 @@ impl Ledger {
     ) -> Result<impl Future<Output = Result<Charged, LedgerError>> + use<'_>, LedgerError> {
         let Prepared { request_id, step } = prepared;
         let outcome = match step {
-            Step::Queue(charge) => {
+            ChargeStep::Queue(charge) => {
                 let key = Arc::clone(&charge.key);
                 let outcome = self.lanes.queue(charge)?;
                 Either::Left(async move {
@@ -108,7 +109,7 @@ impl Ledger {
                     outcome.inspect(|_| self.note_old_key(&key)).map(|outcome| (outcome, key.identity()))
                 })
             }
-            Step::Answer(outcome, token) => Either::Right(ready(Ok((outcome, token)))),
+            ChargeStep::Answer(outcome, token) => Either::Right(ready(Ok((outcome, token)))),
         };
         Ok(async move {
             let (outcome, token) = outcome.await?;
@@ -120,18 +121,18 @@ impl Ledger {
 /// A charge whose key was looked up, and its id.
 struct Prepared {
     request_id: String,
-    step: Step,
+    step: ChargeStep,
 }
 
 /// What is left to do for it.
-enum Step {
+enum ChargeStep {
     Queue(Charge),
     Answer(ChargeOutcome, TokenIdentity),
 }
 
-impl Idempotency {
+impl RequestId {
     /// The outcome of the charge of this record.
-    fn charge(&self, record: &IdempotencyRecord) -> Result<ChargeOutcome, LedgerError> {
+    fn charge(&self, record: &RequestIdRecord) -> Result<ChargeOutcome, LedgerError> {
         match self.answer(record)? {
             RecordedAnswer::Charge(outcome) => Ok(outcome),
             RecordedAnswer::Reservation(_) => Err(LedgerError::RequestIdReused),
@@ -147,7 +148,7 @@ struct Charge {
     context: RequestContext,
     /// The gateway's id of the charge, or the one that it is answered.
     request_id: String,
-    idempotency: Option<Idempotency>,
+    idempotency: Option<RequestId>,
 }
 
 impl Operation for Charge {
@@ -159,11 +160,11 @@ impl Operation for Charge {
         self.key.token.user_id
     }
 
-    fn require<'a>(&'a self, rows: &mut Rows<'a>) {
+    fn require<'a>(&'a self, rows: &mut NeededRows<'a>) {
         rows.add_key(&self.key);
     }
 
-    fn idempotency_key(&self) -> Option<&IdempotencyKey> {
+    fn idempotency_key(&self) -> Option<&GatewayRequestId> {
         self.idempotency.as_ref().map(|idempotency| &idempotency.key)
     }
 
@@ -191,9 +192,9 @@ impl Operation for Charge {
         });
         batch.used_keys.note(token, used);
         let outcome = ChargeOutcome { charged: quota, remain_quota: batch.balances.remain(token) };
-        if let Some(Idempotency { key, request_hash }) = &self.idempotency {
+        if let Some(RequestId { key, request_hash }) = &self.idempotency {
             let answer = RecordedAnswer::Charge(outcome);
-            let record = IdempotencyRecord { user_id: self.owner(), request_hash: request_hash.clone(), answer };
+            let record = RequestIdRecord { user_id: self.owner(), request_hash: request_hash.clone(), answer };
             batch.add_record(key.clone(), record);
         }
         Ok(outcome)

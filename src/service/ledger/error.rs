@@ -18,7 +18,7 @@ pub enum LedgerError {
     ModelNotPriced(String),
     #[error(transparent)]
     TooExpensive(#[from] TooExpensive),
-    /// The queue is full, or the wallet is held by another transaction.
+    /// The queue is full, or the wallet is blocked by another transaction.
     #[error("the ledger is busy; retry shortly")]
     Busy,
     /// The database failed. A retry with the same request id finds out whether the operation was committed.

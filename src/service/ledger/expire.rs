@@ -6,7 +6,7 @@ use super::Ledger;
 use super::batch::Batch;
 use super::error::LedgerError;
 use super::operation::Operation;
-use super::rows::Rows;
+use super::rows::NeededRows;
 use crate::domain::id::UserId;
 use crate::domain::ledger::{Counts, Effect, ReservationHandle, ReservationState};
 use crate::storage::ledger::NewCharge;
@@ -29,7 +29,7 @@ struct Expire {
 impl Operation for Expire {
     const NAME: &'static str = "expire";
 
-    // None: the next round comes soon, and callers need the room of those that wait for held wallets.
+    // None: the next round comes soon, and callers need the room of those that wait for blocked wallets.
     const PATIENCE: Duration = Duration::ZERO;
 
     type Outcome = Effect;
@@ -38,7 +38,7 @@ impl Operation for Expire {
         self.reservation.owner
     }
 
-    fn require<'a>(&'a self, rows: &mut Rows<'a>) {
+    fn require<'a>(&'a self, rows: &mut NeededRows<'a>) {
         rows.reservations.insert(self.reservation.id);
     }
 

@@ -6,7 +6,7 @@ use super::Ledger;
 use super::batch::Batch;
 use super::error::LedgerError;
 use super::operation::Operation;
-use super::rows::Rows;
+use super::rows::NeededRows;
 use crate::domain::id::{GatewayId, TokenId, UserId};
 use crate::domain::ledger::{Extension, Refusal, RequestContext, ReservationHandle};
 use crate::domain::money::Quota;
@@ -66,7 +66,7 @@ impl Operation for Extend {
         self.reservation.owner
     }
 
-    fn require<'a>(&'a self, rows: &mut Rows<'a>) {
+    fn require<'a>(&'a self, rows: &mut NeededRows<'a>) {
         rows.reservations.insert(self.reservation.id);
         rows.extended.insert(self.reservation.id);
     }

@@ -9,16 +9,16 @@ use crate::domain::key::Digest;
 use crate::domain::ledger::{Counts, RequestContext};
 use crate::domain::price::Cost;
 use crate::domain::token::TokenIdentity;
-use crate::storage::ledger::{self, IdempotencyKey, IdempotencyRecord, RecordedAnswer};
+use crate::storage::ledger::{self, GatewayRequestId, RecordedAnswer, RequestIdRecord};
 use crate::storage::{self, keys};
 
 /// The gateway's own id of a request, and what has to be the same in a retry.
-pub(super) struct Idempotency {
-    pub(super) key: IdempotencyKey,
+pub(super) struct RequestId {
+    pub(super) key: GatewayRequestId,
     pub(super) request_hash: Vec<u8>,
 }
 
-impl Idempotency {
+impl RequestId {
     /// Of a request with this id for `key`. `what` is the rest of it; it tells charges from reservations.
     pub(super) fn new(
         gateway: GatewayId,
@@ -30,14 +30,14 @@ impl Idempotency {
         let ip = context.ip.known().map(|ip| ip.to_string()).unwrap_or_default();
         let rest = format!("{what} {ip} {}", context.model.as_deref().unwrap_or_default());
         let request_hash = Sha256::new().chain_update(key.as_bytes()).chain_update(rest).finalize().to_vec();
-        Self { key: IdempotencyKey { gateway_id: gateway, request_id: request_id.to_owned() }, request_hash }
+        Self { key: GatewayRequestId { gateway_id: gateway, request_id: request_id.to_owned() }, request_hash }
     }
 
     /// What was answered to this request before.
     ///
     /// # Errors
     /// The id was used for another request.
-    pub(super) fn answer(&self, record: &IdempotencyRecord) -> Result<RecordedAnswer, LedgerError> {
+    pub(super) fn answer(&self, record: &RequestIdRecord) -> Result<RecordedAnswer, LedgerError> {
         if record.request_hash == self.request_hash { Ok(record.answer) } else { Err(LedgerError::RequestIdReused) }
     }
 }
@@ -59,10 +59,10 @@ impl Ledger {
     /// The record of a request whose key is not known any more, and the token that it was: it may have been deleted since.
     pub(super) async fn find_record(
         &self,
-        idempotency: &Idempotency,
+        idempotency: &RequestId,
         key: &Digest,
-    ) -> Result<Option<(IdempotencyRecord, TokenIdentity)>, LedgerError> {
-        let found = self.db.bounded_of_people(async |conn| {
+    ) -> Result<Option<(RequestIdRecord, TokenIdentity)>, LedgerError> {
+        let found = self.db.bounded_not_reserved(async |conn| {
             let mut records = ledger::list_idempotency_records(conn, &[&idempotency.key]).await?;
             let Some(record) = records.remove(&idempotency.key) else {
                 return Ok(None);

@@ -11,10 +11,10 @@ use tracing::Instrument;
 
 use super::batch::Batch;
 use super::error::LedgerError;
-use super::locked::{Locked, Locking, RequestIds};
+use super::locked::{LockedRows, Locking, RequestIds};
 use super::operation::Queued;
-use super::queue::{Queue, Taken};
-use super::rows::Rows;
+use super::queue::{Queue, TakenBatch};
+use super::rows::NeededRows;
 use crate::domain::calendar::{Calendar, Moment};
 use crate::domain::client_addresses::ClientAddresses;
 use crate::domain::clock::Clock;
@@ -82,13 +82,13 @@ impl Lane {
     }
 
     /// Commits a batch, and answers it when it is on disk; meanwhile others may have its wallets. The operations that have to wait
-    /// for a held wallet go back to the queue.
-    async fn commit_and_reply(&self, mut batch: Taken) {
+    /// for a blocked wallet go back to the queue.
+    async fn commit_and_reply(&self, mut batch: TakenBatch) {
         let committed = self.commit(&mut batch.operations, batch.locking).await;
         let operations = std::mem::take(&mut batch.operations);
-        let (held, mut decided): (Vec<_>, Vec<_>) =
+        let (blocked, mut decided): (Vec<_>, Vec<_>) =
             operations.into_iter().partition(|one| !one.is_decided() && one.may_wait());
-        let refused = batch.end(held);
+        let refused = batch.end(blocked);
         if let Some(committed) = committed {
             self.flush(committed, &mut decided).await;
         }
@@ -105,14 +105,14 @@ impl Lane {
     }
 
     /// Commits operations, and tries again after failures that can pass. If one row may be the cause, the halves are
-    /// committed one by one, until only the operations on that row fail. Operations on held wallets stay undecided.
+    /// committed one by one, until only the operations on that row fail. Operations on blocked wallets stay undecided.
     ///
     /// Returns a commit that is not on disk yet.
     async fn commit(&self, operations: &mut [Queued], mut locking: Locking) -> Option<Committed> {
         let one_less = |left: u32| left.checked_sub(1);
         let looks_up = self.look_ups.fetch_update(Ordering::Relaxed, Ordering::Relaxed, one_less).is_ok();
         let mut ids = if looks_up { RequestIds::LookUp } else { RequestIds::TakeForNew };
-        let (mut tries, mut was_locked) = (0, false);
+        let (mut tries, mut was_blocked) = (0, false);
         loop {
             tries += 1;
             match self.try_commit(operations, locking, ids).await {
@@ -136,13 +136,13 @@ impl Lane {
                     self.metrics.retried(Retry::IdempotencyKey);
                 }
                 // Rows that were waited for, or a whole table.
-                Err(StorageError::Locked(_)) if !was_locked => {
-                    self.metrics.retried(Retry::Locked);
-                    (was_locked, locking) = (true, Locking::Skip);
+                Err(StorageError::Blocked(_)) if !was_blocked => {
+                    self.metrics.retried(Retry::Blocked);
+                    (was_blocked, locking) = (true, Locking::Skip);
                 }
                 Err(error) if operations.len() > 1 && error.may_concern_one_row() => {
                     self.metrics.retried(Retry::Halved);
-                    // If one of the first half is left out for a held wallet, one of the second may be decided before it.
+                    // If one of the first half is left out for a blocked wallet, one of the second may be decided before it.
                     // Both are unanswered, so nobody was promised an order.
                     let (first, second) = operations.split_at_mut(operations.len() / 2);
                     for half in [first, second] {
@@ -239,11 +239,11 @@ impl Lane {
         locking: Locking,
         ids: RequestIds,
     ) -> Result<(Changes, Instant), StorageError> {
-        let mut rows = Rows::default();
+        let mut rows = NeededRows::default();
         for one in operations.iter() {
             one.require(&mut rows);
         }
-        let locked = Locked::read(conn, rows, locking, ids, &self.groups).await?;
+        let locked = LockedRows::read(conn, rows, locking, ids, &self.groups).await?;
         let locked_at = Instant::now();
         // Not in the statement that locks: its time would be from before the wait.
         if !self.clock.is_current() {

@@ -32,7 +32,7 @@ pub struct LedgerRules {
     pub lanes: u32,
     /// The number of batches that may wait for the disk beside these. If it is 0, each lane waits itself.
     pub flushes: u32,
-    /// How many operations may wait, beside those for held wallets.
+    /// How many operations may wait, beside those for blocked wallets.
     pub queue: usize,
     /// The days that `usage_daily` counts, and the periods of limits.
     pub calendar: Calendar,

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use super::rows::Rows;
+use super::rows::NeededRows;
 use crate::domain::calendar::Moment;
 use crate::domain::group::Groups;
 use crate::domain::id::{ReservationId, TokenId, UserId};
@@ -13,7 +13,7 @@ use crate::domain::time::Day;
 use crate::domain::token::Token;
 use crate::domain::token_policy::TokenPolicy;
 use crate::service::clock_repair::ClockRepairs;
-use crate::storage::ledger::{self, IdempotencyKey, IdempotencyRecord, LockedWallet};
+use crate::storage::ledger::{self, GatewayRequestId, LockedWallet, RequestIdRecord};
 use crate::storage::{Conn, StorageError, old_keys, reservations, tokens};
 
 /// What to do about a row that another transaction has locked.
@@ -35,29 +35,29 @@ pub(super) enum RequestIds {
 }
 
 /// The locked rows, before the time of the batch is known.
-pub(super) struct Locked {
+pub(super) struct LockedRows {
     pub(super) balances: Balances,
     /// The keys by which the operations come, of tokens that changed since they were read.
     pub(super) used_keys: UsedKeys,
     /// Owners of which another transaction holds a row.
-    pub(super) held: BTreeSet<UserId>,
+    pub(super) blocked: BTreeSet<UserId>,
     pub(super) reserved_for: BTreeMap<ReservationId, RequestDetails>,
-    pub(super) records: BTreeMap<IdempotencyKey, IdempotencyRecord>,
+    pub(super) records: BTreeMap<GatewayRequestId, RequestIdRecord>,
     /// The counts of reservations that are settled.
     pub(super) settled_by: BTreeMap<ReservationId, Counts>,
     pub(super) usage_closed_until: Day,
 }
 
-impl Locked {
+impl LockedRows {
     /// Locks wallets and then tokens, ids ascending, and reads reservations and idempotency records under these locks.
     pub(super) async fn read(
         conn: &mut Conn,
-        rows: Rows<'_>,
+        rows: NeededRows<'_>,
         locking: Locking,
         ids: RequestIds,
         groups: &Groups,
     ) -> Result<Self, StorageError> {
-        let (wallets, mut held) = lock_wallets(conn, rows.owners, locking).await?;
+        let (wallets, mut blocked) = lock_wallets(conn, rows.owners, locking).await?;
         let mut balances = Balances::default();
         let (mut owner_groups, mut usage_closed_until) = (BTreeMap::new(), Day::FIRST);
         for locked in wallets {
@@ -82,9 +82,9 @@ impl Locked {
             }
         }
 
-        owners.retain(|_, owner| !held.contains(owner));
+        owners.retain(|_, owner| !blocked.contains(owner));
         let (locked, held_tokens) = lock_tokens(conn, owners.keys().copied().collect(), locking).await?;
-        held.extend(held_tokens.iter().filter_map(|token| owners.get(token)));
+        blocked.extend(held_tokens.iter().filter_map(|token| owners.get(token)));
         // And only while its own token is locked.
         balances.reservations.retain(|_, reservation| !held_tokens.contains(&reservation.token_id));
         balances.tokens = locked.into_iter().map(|token| (token.id, token)).collect();
@@ -107,7 +107,7 @@ impl Locked {
         } else {
             reservations::list_settled_counts(conn, &settled).await?
         };
-        Ok(Self { balances, used_keys, held, reserved_for, records, settled_by, usage_closed_until })
+        Ok(Self { balances, used_keys, blocked, reserved_for, records, settled_by, usage_closed_until })
     }
 
     /// Asks for a repair of the rows that are ahead of the clock.
@@ -139,9 +139,9 @@ async fn lock_wallets(
     if missing.is_empty() {
         return Ok((locked, BTreeSet::new()));
     }
-    // A user that does not exist is not held.
-    let held = ledger::list_existing_users(conn, &Vec::from_iter(missing)).await?;
-    Ok((locked, held.into_iter().collect()))
+    // A user that does not exist is not blocked.
+    let blocked = ledger::list_existing_users(conn, &Vec::from_iter(missing)).await?;
+    Ok((locked, blocked.into_iter().collect()))
 }
 
 /// Locks tokens whose wallets are locked. Returns them, and those that another transaction holds.
@@ -155,7 +155,7 @@ async fn lock_tokens(
         return Ok((tokens::lock_all(conn, &all).await?, BTreeSet::new()));
     }
     let locked = tokens::lock_free(conn, &all).await?;
-    // Rows of tokens are never deleted: what is missing is held.
+    // Rows of tokens are never deleted: what is missing is blocked.
     for token in &locked {
         ids.remove(&token.id);
     }

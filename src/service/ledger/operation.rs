@@ -6,12 +6,12 @@ use tokio::sync::oneshot;
 
 use super::batch::Batch;
 use super::error::LedgerError;
-use super::rows::Rows;
+use super::rows::NeededRows;
 use crate::domain::id::UserId;
 use crate::domain::ledger::{Refusal, RefusalReason};
 use crate::domain::refusals::RefusedRequest;
 use crate::domain::time::UnixTime;
-use crate::storage::ledger::IdempotencyKey;
+use crate::storage::ledger::GatewayRequestId;
 use crate::telemetry::ledger::{LedgerMetrics, OperationOutcome};
 
 /// What changes balances. To add one, implement this.
@@ -30,10 +30,10 @@ pub(super) trait Operation: Send + Sync + 'static {
     fn owner(&self) -> UserId;
 
     /// Names the rows that it needs, besides those of [`Operation::idempotency_key`].
-    fn require<'a>(&'a self, rows: &mut Rows<'a>);
+    fn require<'a>(&'a self, rows: &mut NeededRows<'a>);
 
     /// The gateway's own id of it, if it has one under which its outcome is recorded.
-    fn idempotency_key(&self) -> Option<&IdempotencyKey> {
+    fn idempotency_key(&self) -> Option<&GatewayRequestId> {
         None
     }
 
@@ -51,10 +51,10 @@ pub(super) trait Operation: Send + Sync + 'static {
 
 /// An operation that waits.
 pub(super) struct Queued {
-    operation: Box<dyn Undecided>,
+    operation: Box<dyn PendingOperation>,
     pub(super) owner: UserId,
     pub(super) since: Instant,
-    /// It was left out of a batch, because another transaction held its wallet.
+    /// It was left out of a batch, because another transaction has locked a row of its owner.
     pub(super) has_come_back: bool,
 }
 
@@ -67,7 +67,7 @@ impl Queued {
         (Self { operation, owner, since: Instant::now(), has_come_back: false }, outcome)
     }
 
-    pub(super) fn require<'a>(&'a self, rows: &mut Rows<'a>) {
+    pub(super) fn require<'a>(&'a self, rows: &mut NeededRows<'a>) {
         self.operation.require(rows);
     }
 
@@ -77,7 +77,7 @@ impl Queued {
     }
 
     /// The gateway's own id of it, if its outcome is recorded under one.
-    pub(super) fn idempotency_key(&self) -> Option<&IdempotencyKey> {
+    pub(super) fn idempotency_key(&self) -> Option<&GatewayRequestId> {
         self.operation.idempotency_key()
     }
 
@@ -127,10 +127,10 @@ impl std::fmt::Debug for Queued {
 }
 
 /// An operation of any kind and its outcome so far.
-trait Undecided: Send + Sync {
-    fn require<'a>(&'a self, rows: &mut Rows<'a>);
+trait PendingOperation: Send + Sync {
+    fn require<'a>(&'a self, rows: &mut NeededRows<'a>);
     fn apply(&mut self, batch: &mut Batch<'_>);
-    fn idempotency_key(&self) -> Option<&IdempotencyKey>;
+    fn idempotency_key(&self) -> Option<&GatewayRequestId>;
     fn has_failed(&self) -> bool;
     fn tells_of_a_commit(&self) -> bool;
     fn fail(&mut self, error: LedgerError);
@@ -147,19 +147,19 @@ struct Waiting<O: Operation> {
     reply: oneshot::Sender<Result<O::Outcome, LedgerError>>,
 }
 
-impl<O: Operation> Undecided for Waiting<O> {
-    fn require<'a>(&'a self, rows: &mut Rows<'a>) {
+impl<O: Operation> PendingOperation for Waiting<O> {
+    fn require<'a>(&'a self, rows: &mut NeededRows<'a>) {
         rows.owners.insert(self.operation.owner());
         rows.idempotency_keys.extend(self.operation.idempotency_key());
         self.operation.require(rows);
     }
 
     fn apply(&mut self, batch: &mut Batch<'_>) {
-        let is_held = batch.is_held(self.operation.owner());
-        self.outcome = (!is_held).then(|| self.operation.apply(batch));
+        let is_blocked = batch.is_blocked(self.operation.owner());
+        self.outcome = (!is_blocked).then(|| self.operation.apply(batch));
     }
 
-    fn idempotency_key(&self) -> Option<&IdempotencyKey> {
+    fn idempotency_key(&self) -> Option<&GatewayRequestId> {
         self.operation.idempotency_key()
     }
 

@@ -27,10 +27,10 @@ use crate::domain::id::UserId;
 const BATCH: usize = 1_024;
 
 /// The most operations of one owner that wait after they came back; more are refused.
-const MAX_HELD_OF_OWNER: usize = 1_024;
+const MAX_BLOCKED_OF_OWNER: usize = 1_024;
 
 /// The most of all owners.
-const MAX_HELD: usize = 4 * MAX_HELD_OF_OWNER;
+const MAX_BLOCKED: usize = 4 * MAX_BLOCKED_OF_OWNER;
 
 /// So many operations are worth a batch beside a running one.
 const MANY: usize = 64;
@@ -60,7 +60,7 @@ struct State {
     /// How many of them came back.
     came_back: usize,
     /// The owners of those that came back, until a batch has decided them all.
-    held: HashMap<UserId, Held>,
+    blocked: HashMap<UserId, Blocked>,
     /// When they are tried again, if the first try failed.
     retry_at: Option<Instant>,
     /// Owners with operations in a batch.
@@ -80,7 +80,7 @@ struct State {
 
 /// An owner whose wallet another transaction holds.
 #[derive(Debug, Default)]
-struct Held {
+struct Blocked {
     /// How many operations came back.
     operations: usize,
     /// How often some did.
@@ -93,18 +93,18 @@ struct Held {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Next {
     /// All that came back once.
-    HeldOnce,
+    BlockedOnce,
     /// What came back again of the owner who was waited for longest ago.
-    HeldAlone,
+    BlockedAlone,
     /// All that came back.
-    Held,
+    Blocked,
     /// All that did not.
     New,
 }
 
 /// The operations of a batch. Until it ends nothing else of their owners is in a batch.
 #[derive(Debug)]
-pub(super) struct Taken {
+pub(super) struct TakenBatch {
     pub(super) operations: Vec<Queued>,
     pub(super) locking: Locking,
     owners: HashSet<UserId>,
@@ -140,7 +140,7 @@ impl Queue {
 
     /// Waits until a batch is due and takes it; `None` when nothing waits and nothing new can come. What comes back from the
     /// batch of another lane then, that lane takes.
-    pub(super) async fn take(self: &Arc<Self>) -> Option<Taken> {
+    pub(super) async fn take(self: &Arc<Self>) -> Option<TakenBatch> {
         loop {
             let mut changed = pin!(self.changed.notified());
             changed.as_mut().enable();
@@ -153,11 +153,11 @@ impl Queue {
                 match state.due(self.lanes, now) {
                     Some((due, next)) if due <= now => {
                         let (operations, owners) = state.take(next, self.lanes);
-                        if state.ready > 0 || !state.held.is_empty() {
+                        if state.ready > 0 || !state.blocked.is_empty() {
                             self.changed.notify_one();
                         }
                         let (locking, queue) = (next.locking(), Arc::clone(self));
-                        return Some(Taken { operations, locking, owners, queue, has_ended: false });
+                        return Some(TakenBatch { operations, locking, owners, queue, has_ended: false });
                     }
                     due => due.map(|(due, _)| due),
                 }
@@ -185,25 +185,25 @@ impl Queue {
 impl Next {
     const fn locking(self) -> Locking {
         match self {
-            Self::HeldOnce | Self::HeldAlone => Locking::Wait,
-            Self::Held | Self::New => Locking::Skip,
+            Self::BlockedOnce | Self::BlockedAlone => Locking::Wait,
+            Self::Blocked | Self::New => Locking::Skip,
         }
     }
 }
 
 impl State {
     fn is_ready(&self, owner: UserId) -> bool {
-        !self.taken.contains(&owner) && !self.held.contains_key(&owner)
+        !self.taken.contains(&owner) && !self.blocked.contains_key(&owner)
     }
 
     /// Owners whose operations came back and are in no batch.
-    fn held(&self) -> impl Iterator<Item = (UserId, &Held)> {
-        self.held.iter().map(|(owner, held)| (*owner, held)).filter(|(owner, _)| !self.taken.contains(owner))
+    fn blocked(&self) -> impl Iterator<Item = (UserId, &Blocked)> {
+        self.blocked.iter().map(|(owner, blocked)| (*owner, blocked)).filter(|(owner, _)| !self.taken.contains(owner))
     }
 
     /// Whether a batch that skips locks tries an owner: also one who came back once, if nobody can be waited for meanwhile.
-    const fn is_tried(&self, held: &Held, lanes: u32) -> bool {
-        held.times > 1 || lanes == 1 || self.waits
+    const fn is_tried(&self, blocked: &Blocked, lanes: u32) -> bool {
+        blocked.times > 1 || lanes == 1 || self.waits
     }
 
     /// When the next batch may begin and what it takes, as far as that is known.
@@ -211,16 +211,16 @@ impl State {
         if self.running == lanes {
             return None;
         }
-        let is_any_old = self.held.values().any(|held| held.times > 1);
+        let is_any_old = self.blocked.values().any(|blocked| blocked.times > 1);
         let may_wait = !self.waits && (lanes > 1 || !is_any_old);
-        let once = may_wait && self.held().any(|(_, held)| held.times == 1);
-        let old = self.held().any(|(_, held)| self.is_tried(held, lanes));
-        let next_old = if may_wait && lanes > 1 { Next::HeldAlone } else { Next::Held };
+        let once = may_wait && self.blocked().any(|(_, blocked)| blocked.times == 1);
+        let old = self.blocked().any(|(_, blocked)| self.is_tried(blocked, lanes));
+        let next_old = if may_wait && lanes > 1 { Next::BlockedAlone } else { Next::Blocked };
         let first = self.waiting.iter().find(|one| self.ready > 0 && self.is_ready(one.owner)).map(|first| {
             let waits_for_no_batch = self.running == 0 || self.ready >= MANY;
             if waits_for_no_batch { first.since } else { first.since + LONG }
         });
-        let once = once.then_some((now, Next::HeldOnce));
+        let once = once.then_some((now, Next::BlockedOnce));
         let old = self.retry_at.filter(|_| old).map(|at| (at, next_old));
         // In turn: new ones would keep the old from being waited for.
         let [one, other] = if self.once_was_last { [old, once] } else { [once, old] };
@@ -231,13 +231,20 @@ impl State {
 
     /// Takes a batch.
     fn take(&mut self, next: Next, lanes: u32) -> (Vec<Queued>, HashSet<UserId>) {
-        let held: HashSet<UserId> = match next {
-            Next::HeldOnce => self.held().filter(|(_, held)| held.times == 1).map(|(owner, _)| owner).collect(),
-            Next::HeldAlone => {
-                let old = self.held().filter(|(_, held)| held.times > 1);
-                old.min_by_key(|(_, held)| (held.waited_at, held.times)).map(|(owner, _)| owner).into_iter().collect()
+        let blocked: HashSet<UserId> = match next {
+            Next::BlockedOnce => {
+                self.blocked().filter(|(_, blocked)| blocked.times == 1).map(|(owner, _)| owner).collect()
             }
-            Next::Held => self.held().filter(|(_, held)| self.is_tried(held, lanes)).map(|(owner, _)| owner).collect(),
+            Next::BlockedAlone => {
+                let old = self.blocked().filter(|(_, blocked)| blocked.times > 1);
+                old.min_by_key(|(_, blocked)| (blocked.waited_at, blocked.times))
+                    .map(|(owner, _)| owner)
+                    .into_iter()
+                    .collect()
+            }
+            Next::Blocked => {
+                self.blocked().filter(|(_, blocked)| self.is_tried(blocked, lanes)).map(|(owner, _)| owner).collect()
+            }
             Next::New => HashSet::new(),
         };
         let (mut operations, mut owners, mut new) = (Vec::new(), HashSet::new(), 0);
@@ -246,7 +253,7 @@ impl State {
         while new < BATCH
             && let Some(one) = waiting.next()
         {
-            if held.contains(&one.owner) || next == Next::New && self.is_ready(one.owner) {
+            if blocked.contains(&one.owner) || next == Next::New && self.is_ready(one.owner) {
                 new += usize::from(!one.has_come_back);
                 self.came_back -= usize::from(one.has_come_back);
                 owners.insert(one.owner);
@@ -257,20 +264,20 @@ impl State {
         }
         rest.extend(waiting);
         self.waiting = rest;
-        if next == Next::HeldAlone {
+        if next == Next::BlockedAlone {
             self.turn += 1;
             for owner in &owners {
-                if let Some(held) = self.held.get_mut(owner) {
-                    held.waited_at = self.turn;
+                if let Some(blocked) = self.blocked.get_mut(owner) {
+                    blocked.waited_at = self.turn;
                 }
             }
         }
         self.taken.extend(&owners);
         if next.locking() == Locking::Wait {
             self.waits = true;
-            self.once_was_last = next == Next::HeldOnce;
+            self.once_was_last = next == Next::BlockedOnce;
         }
-        if next == Next::Held || self.held().next().is_none() {
+        if next == Next::Blocked || self.blocked().next().is_none() {
             self.retry_at = None;
         }
         self.running += 1;
@@ -283,17 +290,17 @@ impl State {
     }
 
     /// Ends a batch of these owners. What comes back waits before all others. Returns that for which there is no room.
-    fn end(&mut self, owners: &HashSet<UserId>, locking: Locking, held: Vec<Queued>) -> Vec<Queued> {
+    fn end(&mut self, owners: &HashSet<UserId>, locking: Locking, blocked: Vec<Queued>) -> Vec<Queued> {
         let mut before = HashMap::new();
         for owner in owners {
             self.taken.remove(owner);
-            let new = Held { waited_at: self.turn, ..Held::default() };
-            before.insert(*owner, self.held.remove(owner).unwrap_or(new));
+            let new = Blocked { waited_at: self.turn, ..Blocked::default() };
+            before.insert(*owner, self.blocked.remove(owner).unwrap_or(new));
         }
-        let (mut back, mut refused) = (VecDeque::with_capacity(held.len()), Vec::new());
-        for mut one in held {
-            let of_owner = self.held.entry(one.owner).or_default();
-            if self.came_back == MAX_HELD || of_owner.operations == MAX_HELD_OF_OWNER {
+        let (mut back, mut refused) = (VecDeque::with_capacity(blocked.len()), Vec::new());
+        for mut one in blocked {
+            let of_owner = self.blocked.entry(one.owner).or_default();
+            if self.came_back == MAX_BLOCKED || of_owner.operations == MAX_BLOCKED_OF_OWNER {
                 refused.push(one);
                 continue;
             }
@@ -306,7 +313,7 @@ impl State {
             one.has_come_back = true;
             back.push_back(one);
         }
-        self.held.retain(|_, held| held.operations > 0);
+        self.blocked.retain(|_, blocked| blocked.operations > 0);
         if !back.is_empty() {
             self.retry_at.get_or_insert_with(|| Instant::now() + RETRY_HELD);
             back.append(&mut self.waiting);
@@ -319,20 +326,20 @@ impl State {
     }
 }
 
-impl Taken {
+impl TakenBatch {
     /// Ends the batch. Operations whose wallets another transaction holds come back; returns those for which there is no
     /// room.
-    pub(super) fn end(mut self, held: Vec<Queued>) -> Vec<Queued> {
-        self.end_once(held)
+    pub(super) fn end(mut self, blocked: Vec<Queued>) -> Vec<Queued> {
+        self.end_once(blocked)
     }
 
-    fn end_once(&mut self, held: Vec<Queued>) -> Vec<Queued> {
+    fn end_once(&mut self, blocked: Vec<Queued>) -> Vec<Queued> {
         self.has_ended = true;
         let mut state = self.queue.state();
-        let refused = state.end(&self.owners, self.locking, held);
+        let refused = state.end(&self.owners, self.locking, blocked);
         if state.is_closed {
             self.queue.changed.notify_waiters();
-        } else if state.ready > 0 || !state.held.is_empty() {
+        } else if state.ready > 0 || !state.blocked.is_empty() {
             self.queue.changed.notify_one();
         }
         refused
@@ -340,7 +347,7 @@ impl Taken {
 }
 
 /// Ends a batch that panicked.
-impl Drop for Taken {
+impl Drop for TakenBatch {
     fn drop(&mut self) {
         if !self.has_ended {
             self.end_once(Vec::new());
@@ -356,7 +363,7 @@ mod tests {
     use crate::service::ledger::batch::Batch;
     use crate::service::ledger::error::LedgerError;
     use crate::service::ledger::operation::Operation;
-    use crate::service::ledger::rows::Rows;
+    use crate::service::ledger::rows::NeededRows;
 
     const LANES: u32 = 3;
 
@@ -372,7 +379,7 @@ mod tests {
             UserId::new(self.0)
         }
 
-        fn require<'a>(&'a self, _: &mut Rows<'a>) {}
+        fn require<'a>(&'a self, _: &mut NeededRows<'a>) {}
 
         fn apply(&self, _: &mut Batch<'_>) -> Result<(), LedgerError> {
             Err(LedgerError::Busy)
@@ -392,11 +399,11 @@ mod tests {
     }
 
     /// The batch that is due now.
-    fn taken(queue: &Arc<Queue>) -> Option<Taken> {
+    fn taken(queue: &Arc<Queue>) -> Option<TakenBatch> {
         queue.take().now_or_never().flatten()
     }
 
-    fn owners(batch: &Taken) -> Vec<i64> {
+    fn owners(batch: &TakenBatch) -> Vec<i64> {
         batch.operations.iter().map(|one| one.owner.get()).collect()
     }
 
@@ -477,10 +484,10 @@ mod tests {
         }
     }
 
-    /// Ends a batch as if another transaction held all its wallets. Returns how much was refused.
-    fn come_back(mut batch: Taken) -> usize {
-        let held = std::mem::take(&mut batch.operations);
-        batch.end(held).len()
+    /// Ends a batch as if another transaction had locked all its wallets. Returns how much was refused.
+    fn come_back(mut batch: TakenBatch) -> usize {
+        let blocked = std::mem::take(&mut batch.operations);
+        batch.end(blocked).len()
     }
 
     #[tokio::test]
@@ -489,10 +496,10 @@ mod tests {
         push(&queue, [1, 2]);
         let mut first = taken(&queue).unwrap();
         assert!(first.locking == Locking::Skip);
-        let mut held = std::mem::take(&mut first.operations);
-        assert_eq!(held.len(), BATCH);
-        held.truncate(6);
-        assert!(first.end(held).is_empty());
+        let mut blocked = std::mem::take(&mut first.operations);
+        assert_eq!(blocked.len(), BATCH);
+        blocked.truncate(6);
+        assert!(first.end(blocked).is_empty());
         push(&queue, std::iter::repeat_n(1, BATCH));
         let again = taken(&queue).unwrap();
         assert!(again.locking == Locking::Wait, "the first time it waits for a moment");
@@ -503,13 +510,13 @@ mod tests {
         assert_eq!(owners(&beside), [2], "it is in no batch with what came back");
         assert!(beside.locking == Locking::Skip, "and waits for no lock, so as not to delay others");
         drop(beside);
-        assert_eq!(self::come_back(again), 6 + BATCH - MAX_HELD_OF_OWNER);
+        assert_eq!(self::come_back(again), 6 + BATCH - MAX_BLOCKED_OF_OWNER);
         assert!(taken(&queue).is_none(), "after a pause");
         let last = queue.take().await.unwrap();
-        assert_eq!(last.operations.len(), MAX_HELD_OF_OWNER + 1);
+        assert_eq!(last.operations.len(), MAX_BLOCKED_OF_OWNER + 1);
         drop(last);
         let state = queue.state();
-        assert_eq!((state.waiting.len(), state.came_back, state.held.len()), (0, 0, 0));
+        assert_eq!((state.waiting.len(), state.came_back, state.blocked.len()), (0, 0, 0));
         assert_eq!((state.waits, state.retry_at), (false, None));
         drop(state);
         push(&queue, [1]);
@@ -517,7 +524,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn an_owner_who_is_held_for_long_keeps_nobody_else_from_being_waited_for() {
+    async fn an_owner_who_is_blocked_for_long_keeps_nobody_else_from_being_waited_for() {
         let queue = queue_of([1]);
         come_back(taken(&queue).unwrap());
         for _ in 0..2 {
@@ -569,7 +576,7 @@ mod tests {
         tokio::time::sleep(2 * RETRY_HELD).await;
         let mut waited_for = Vec::new();
         for new in 10..16 {
-            // A new owner is held each time that a wait ends.
+            // A new owner is blocked each time that a wait ends.
             let long = taken(&queue);
             push(&queue, [new]);
             come_back(queue.take().await.unwrap());
@@ -584,7 +591,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn the_only_lane_waits_for_no_lock_while_an_owner_is_held_for_long() {
+    async fn the_only_lane_waits_for_no_lock_while_an_owner_is_blocked_for_long() {
         let queue = Arc::new(Queue::new(10_000, 1));
         push(&queue, [1]);
         come_back(taken(&queue).unwrap());

@@ -4,7 +4,7 @@ use super::Ledger;
 use super::batch::Batch;
 use super::error::LedgerError;
 use super::operation::Operation;
-use super::rows::Rows;
+use super::rows::NeededRows;
 use crate::domain::id::{GatewayId, UserId};
 use crate::domain::ledger::ReservationHandle;
 use crate::domain::money::Quota;
@@ -35,7 +35,7 @@ impl Operation for Release {
         self.reservation.owner
     }
 
-    fn require<'a>(&'a self, rows: &mut Rows<'a>) {
+    fn require<'a>(&'a self, rows: &mut NeededRows<'a>) {
         rows.reservations.insert(self.reservation.id);
     }
 

@@ -5,9 +5,9 @@ use std::sync::Arc;
 use super::Ledger;
 use super::batch::Batch;
 use super::error::LedgerError;
-use super::idempotency::{Idempotency, repeatable};
+use super::idempotency::{RequestId, repeatable};
 use super::operation::Operation;
-use super::rows::Rows;
+use super::rows::NeededRows;
 use crate::domain::id::{GatewayId, UserId};
 use crate::domain::key::Digest;
 use crate::domain::ledger::{OnExpiry, Refusal, RefusalReason, RequestContext, ReservationHandle};
@@ -17,7 +17,7 @@ use crate::domain::refusals::{RefusedCall, RefusedRequest};
 use crate::domain::time::UnixTime;
 use crate::domain::token::TokenIdentity;
 use crate::service::key_cache::CachedKey;
-use crate::storage::ledger::{IdempotencyKey, IdempotencyRecord, RecordedAnswer, RecordedReservation};
+use crate::storage::ledger::{GatewayRequestId, RecordedAnswer, RecordedReservation, RequestIdRecord};
 
 /// A reservation that was made.
 #[derive(Debug)]
@@ -76,7 +76,7 @@ impl Ledger {
             // An amount is written as older versions wrote it, which knew no counts.
             let cost = cost.quota.map_or_else(|| repeatable(&cost), |quota| quota.get().to_string());
             let what = format!("reserve {cost} {seconds} {}", on_expiry.as_str());
-            Idempotency::new(gateway, request_id, &digest, &what, &context)
+            RequestId::new(gateway, request_id, &digest, &what, &context)
         });
         let Some(key) = self.find_key(&digest).await? else {
             // The token may have been deleted since. A retry still finds its reservation, which holds quota (L4).
@@ -104,9 +104,9 @@ impl Ledger {
     }
 }
 
-impl Idempotency {
+impl RequestId {
     /// The reservation of this record.
-    fn reservation(&self, record: &IdempotencyRecord) -> Result<RecordedReservation, LedgerError> {
+    fn reservation(&self, record: &RequestIdRecord) -> Result<RecordedReservation, LedgerError> {
         match self.answer(record)? {
             RecordedAnswer::Reservation(made) => Ok(made),
             RecordedAnswer::Charge(_) => Err(LedgerError::RequestIdReused),
@@ -137,7 +137,7 @@ struct Reserve {
     on_expiry: OnExpiry,
     /// The gateway's id of the reservation, or the one that it is answered.
     request_id: String,
-    idempotency: Option<Idempotency>,
+    idempotency: Option<RequestId>,
 }
 
 impl Operation for Reserve {
@@ -149,11 +149,11 @@ impl Operation for Reserve {
         self.key.token.user_id
     }
 
-    fn require<'a>(&'a self, rows: &mut Rows<'a>) {
+    fn require<'a>(&'a self, rows: &mut NeededRows<'a>) {
         rows.add_key(&self.key);
     }
 
-    fn idempotency_key(&self) -> Option<&IdempotencyKey> {
+    fn idempotency_key(&self) -> Option<&GatewayRequestId> {
         self.idempotency.as_ref().map(|idempotency| &idempotency.key)
     }
 
@@ -172,10 +172,10 @@ impl Operation for Reserve {
         let id = batch.add_reservation(made, batch.details(&self.context, self.request_id.clone()));
         batch.used_keys.note(token, used);
         let remain_quota = batch.balances.remain(token);
-        if let Some(Idempotency { key, request_hash }) = &self.idempotency {
+        if let Some(RequestId { key, request_hash }) = &self.idempotency {
             let open = Some((quota, expires_at));
             let answer = RecordedAnswer::Reservation(RecordedReservation { id, remain_quota, open });
-            let record = IdempotencyRecord { user_id: self.owner(), request_hash: request_hash.clone(), answer };
+            let record = RequestIdRecord { user_id: self.owner(), request_hash: request_hash.clone(), answer };
             batch.add_record(key.clone(), record);
         }
         let handle = ReservationHandle { owner: self.owner(), id };

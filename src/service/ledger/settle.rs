@@ -4,7 +4,7 @@ use super::Ledger;
 use super::batch::Batch;
 use super::error::LedgerError;
 use super::operation::Operation;
-use super::rows::Rows;
+use super::rows::NeededRows;
 use crate::domain::id::{GatewayId, UserId};
 use crate::domain::ledger::{Effect, ReservationHandle, Settlement};
 use crate::domain::money::Quota;
@@ -55,7 +55,7 @@ impl Operation for Settle {
         self.reservation.owner
     }
 
-    fn require<'a>(&'a self, rows: &mut Rows<'a>) {
+    fn require<'a>(&'a self, rows: &mut NeededRows<'a>) {
         rows.reservations.insert(self.reservation.id);
         if self.cost.quota.is_none() {
             rows.priced.insert(self.reservation.id);

@@ -23,7 +23,7 @@ use crate::domain::wording::Wait;
 
 /// The limits, per minute; 0 means no limit.
 #[derive(Debug, Clone, Copy)]
-pub struct Limits {
+pub struct RequestLimits {
     /// Searches of one user.
     pub search: u32,
     /// Wrong passwords of one network at one account (`sign_in_limits.rs`). One address may try to sign in three times as
@@ -68,7 +68,7 @@ pub struct RateLimiter {
 impl RateLimiter {
     /// A limiter that has counted nothing yet.
     #[must_use]
-    pub fn new(limits: Limits, clock: &Arc<dyn Clock>) -> Self {
+    pub fn new(limits: RequestLimits, clock: &Arc<dyn Clock>) -> Self {
         Self {
             search: Bucket::new(limits.search, clock),
             login: Bucket::new(limits.login.saturating_mul(3), clock),
@@ -307,7 +307,7 @@ mod tests {
 
     fn new_limiter(search: u32) -> (RateLimiter, Arc<ManualClock>) {
         let clock = Arc::new(ManualClock::at(UnixTime::new(1_000_000)));
-        let limits = Limits {
+        let limits = RequestLimits {
             search,
             login: 2,
             usage: 60,

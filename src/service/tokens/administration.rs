@@ -19,15 +19,15 @@ use crate::storage::{Conn, keys, tokens, users};
 
 /// What an administrator searches for among the tokens of all users. What is `None` matches every token.
 #[derive(Debug)]
-pub struct AnyonesSearch {
+pub struct AnyUserSearch {
     pub owner: Option<UserId>,
     pub name: Option<SearchPattern>,
-    pub key: Option<AnyonesKey>,
+    pub key: Option<AnyUserKey>,
 }
 
 /// How an administrator names a key.
 #[derive(Debug)]
-pub enum AnyonesKey {
+pub enum AnyUserKey {
     /// Looked up by its digest.
     Whole(ApiKey),
     /// Looked up by the characters that lists show. Then the keys are decrypted and compared. It may also be a whole key of
@@ -37,7 +37,7 @@ pub enum AnyonesKey {
 
 /// A page of the tokens of all users.
 #[derive(Debug)]
-pub struct AnyonesPage {
+pub struct AnyUserPage {
     pub page: Page<OwnedToken>,
     /// Only the newest [`bounds::MAX_LISTED_TOKENS`] were filtered and ordered, and there are older ones.
     pub is_truncated: bool,
@@ -48,9 +48,9 @@ impl Tokens {
     ///
     /// # Errors
     /// There is no such token; the database.
-    pub async fn show_anyones(&self, id: TokenId) -> Result<OwnedToken, TokensError> {
+    pub async fn show_any_user(&self, id: TokenId) -> Result<OwnedToken, TokensError> {
         let mut conn = self.db.acquire().await?;
-        let token = tokens::find_anyones(&mut conn, id).await?.ok_or(TokensError::NotFound)?;
+        let token = tokens::find_any_user(&mut conn, id).await?.ok_or(TokensError::NotFound)?;
         with_owner(&mut conn, token).await
     }
 
@@ -58,58 +58,58 @@ impl Tokens {
     ///
     /// # Errors
     /// The database.
-    pub async fn list_everyones(
+    pub async fn list_all_users(
         &self,
         owner: Option<UserId>,
         name: Option<SearchPattern>,
         listing: &TokenListing,
         page: PageRequest,
-    ) -> Result<AnyonesPage, TokensError> {
+    ) -> Result<AnyUserPage, TokensError> {
         if let Some(owner) = owner {
             // Before a connection is taken: reading the page takes one too.
             let page = self.list_of(owner, name.as_ref(), listing, page).await?;
             let mut conn = self.db.acquire().await?;
-            return Ok(AnyonesPage { page: with_owners(&mut conn, page).await?, is_truncated: false });
+            return Ok(AnyUserPage { page: with_owners(&mut conn, page).await?, is_truncated: false });
         }
         let like = name.map_or_else(|| ANY.to_owned(), |name| name.like());
         let mut conn = self.db.acquire().await?;
         if listing.is_default() {
-            let page = tokens::list_everyones(&mut conn, &like, page).await?;
-            return Ok(AnyonesPage { page: with_owners(&mut conn, page).await?, is_truncated: false });
+            let page = tokens::list_all_users(&mut conn, &like, page).await?;
+            return Ok(AnyUserPage { page: with_owners(&mut conn, page).await?, is_truncated: false });
         }
         let what = Listed { like: &like, listing, now: self.clock.now() };
         if let Some(state) = listing.state {
             let (newest, is_truncated) = tokens::list_newest_summaries(&mut conn).await?;
             let ids = Vec::from_iter(self.in_state(&mut conn, &newest, state).await?);
             let page = tokens::list_listed_among(&mut conn, &ids, what, page).await?;
-            return Ok(AnyonesPage { page: with_owners(&mut conn, page).await?, is_truncated });
+            return Ok(AnyUserPage { page: with_owners(&mut conn, page).await?, is_truncated });
         }
         let (page, is_truncated) = tokens::list_newest_listed(&mut conn, what, page).await?;
-        Ok(AnyonesPage { page: with_owners(&mut conn, page).await?, is_truncated })
+        Ok(AnyUserPage { page: with_owners(&mut conn, page).await?, is_truncated })
     }
 
     /// A page of the tokens of all users that match. Counts against the administrator's search limit.
     ///
     /// # Errors
     /// Too many searches; too many keys have these characters; the database.
-    pub async fn search_everyones(
+    pub async fn search_all_users(
         &self,
         admin: &Caller,
-        search: AnyonesSearch,
+        search: AnyUserSearch,
         listing: &TokenListing,
         page: PageRequest,
-    ) -> Result<AnyonesPage, TokensError> {
+    ) -> Result<AnyUserPage, TokensError> {
         self.rate_limiter.may_search(admin.user.id)?;
         let Some(key) = search.key else {
-            return self.list_everyones(search.owner, search.name, listing, page).await;
+            return self.list_all_users(search.owner, search.name, listing, page).await;
         };
         let like = search.name.map_or_else(|| ANY.to_owned(), |name| name.like());
         let mut conn = self.db.acquire().await?;
         let mut ids = match key {
-            AnyonesKey::Whole(key) => {
+            AnyUserKey::Whole(key) => {
                 Vec::from_iter(self.find_by_key(&mut conn, Some(&key)).await?.map(|token| token.id))
             }
-            AnyonesKey::Ends(ends, foreign) => {
+            AnyUserKey::Ends(ends, foreign) => {
                 let mut found = self.find_by_ends(&mut conn, &ends).await?;
                 found.extend(self.find_by_key(&mut conn, foreign.as_ref()).await?.map(|token| token.id));
                 found
@@ -125,14 +125,14 @@ impl Tokens {
             ids = Vec::from_iter(self.in_state(&mut conn, &found, state).await?);
         }
         let page = tokens::list_listed_among(&mut conn, &ids, what, page).await?;
-        Ok(AnyonesPage { page: with_owners(&mut conn, page).await?, is_truncated: false })
+        Ok(AnyUserPage { page: with_owners(&mut conn, page).await?, is_truncated: false })
     }
 
     /// Enables or disables a token of any user.
     ///
     /// # Errors
     /// There is no such token; it was disabled by a higher role, is expired or exhausted; the database.
-    pub async fn switch_anyones(&self, admin: &Caller, id: TokenId, to: Switch) -> Result<OwnedToken, TokensError> {
+    pub async fn switch_any_user(&self, admin: &Caller, id: TokenId, to: Switch) -> Result<OwnedToken, TokensError> {
         let owner = {
             let mut conn = self.db.acquire().await?;
             tokens::find_owner(&mut conn, id).await?.ok_or(TokensError::NotFound)?

@@ -5,10 +5,10 @@ use crate::domain::audit::Action;
 use crate::domain::caller::Caller;
 use crate::domain::id::TokenId;
 use crate::domain::key::ApiKey;
-use crate::domain::keyed_request::{KeyedRequest, MadeKey, Once};
+use crate::domain::keyed_request::{Idempotent, IdempotentRequest, MadeKey};
 use crate::domain::token::{NewToken, Switch, Token, TokenWithKey};
 use crate::domain::token_patch::TokenPatch;
-use crate::service::keyed_requests::{self, KeyedRequestError};
+use crate::service::keyed_requests::{self, IdempotencyKeyError};
 use crate::storage::{self, audit, tokens};
 
 /// Why no token was created or changed.
@@ -57,8 +57,8 @@ impl Tokens {
         &self,
         caller: &Caller,
         new: Vec<NewToken>,
-        request: Option<&KeyedRequest>,
-    ) -> Result<Once<Vec<TokenWithKey>>, BulkError> {
+        request: Option<&IdempotentRequest>,
+    ) -> Result<Idempotent<Vec<TokenWithKey>>, BulkError> {
         let created = self.create_showing(caller, new, request, Shows::Key).await?;
         Ok(created.map(|created| {
             let with_key = |(token, key): (Token, Option<ApiKey>)| Some(TokenWithKey { token, key: key? });
@@ -71,9 +71,9 @@ impl Tokens {
         &self,
         caller: &Caller,
         mut new: Vec<NewToken>,
-        request: Option<&KeyedRequest>,
+        request: Option<&IdempotentRequest>,
         shows: Shows,
-    ) -> Result<Once<Vec<(Token, Option<ApiKey>)>>, BulkError> {
+    ) -> Result<Idempotent<Vec<(Token, Option<ApiKey>)>>, BulkError> {
         self.rate_limiter.may_write_more(&caller.user, new.len())?;
         let mut tx = self.db.begin().await?;
         let owner = actors::lock_caller(&mut tx, caller.user.id).await?;
@@ -81,14 +81,14 @@ impl Tokens {
             if shows == Shows::Nothing {
                 let ids: Vec<TokenId> = made.iter().map(|made| made.token).collect();
                 let mut found = tokens::list_by_ids(&mut tx, &ids).await?;
-                let token = |id| Ok((found.remove(id).ok_or(KeyedRequestError::TokenDeleted)?, None));
-                let replayed = ids.iter().map(token).collect::<Result<_, KeyedRequestError>>()?;
+                let token = |id| Ok((found.remove(id).ok_or(IdempotencyKeyError::TokenDeleted)?, None));
+                let replayed = ids.iter().map(token).collect::<Result<_, IdempotencyKeyError>>()?;
                 self.invalidator.commit_unchanged(tx).await?;
-                return Ok(Once::replayed(replayed));
+                return Ok(Idempotent::replayed(replayed));
             }
             let opened = keyed_requests::open(&mut tx, &self.vault, caller, &made, self.clock.now()).await?;
             storage::commit(tx).await?;
-            return Ok(Once::replayed(opened.into_iter().map(|made| (made.token, Some(made.key))).collect()));
+            return Ok(Idempotent::replayed(opened.into_iter().map(|made| (made.token, Some(made.key))).collect()));
         }
         for (index, new) in new.iter_mut().enumerate() {
             let policy = &mut new.policy;
@@ -111,7 +111,7 @@ impl Tokens {
         audit::insert_many(&mut tx, &created.iter().map(entry).collect::<Vec<_>>()).await?;
         keyed_requests::record(&mut tx, owner.id, request, &made, now).await?;
         storage::commit(tx).await?;
-        Ok(Once::now(created.into_iter().map(|made| (made.token, Some(made.key))).collect()))
+        Ok(Idempotent::now(created.into_iter().map(|made| (made.token, Some(made.key))).collect()))
     }
 
     /// Changes tokens of the caller in the same way, all or none. `ids` ascend, each once. Returns the tokens in this order.
@@ -123,15 +123,15 @@ impl Tokens {
         caller: &Caller,
         ids: &[TokenId],
         change: &BulkChange,
-        request: Option<&KeyedRequest>,
-    ) -> Result<Once<Vec<Token>>, BulkError> {
+        request: Option<&IdempotentRequest>,
+    ) -> Result<Idempotent<Vec<Token>>, BulkError> {
         self.rate_limiter.may_write_more(&caller.user, ids.len())?;
         let mut tx = self.db.begin().await?;
         let owner = actors::lock_caller(&mut tx, caller.user.id).await?;
         if keyed_requests::find(&mut tx, owner.id, request).await?.is_some() {
             let tokens = tokens::lock_listed(&mut tx, owner.id, ids).await?;
             self.invalidator.commit_unchanged(tx).await?;
-            return Ok(Once::replayed(tokens));
+            return Ok(Idempotent::replayed(tokens));
         }
         if let Some(group) = &change.patch.group {
             self.rules.groups.admit(&caller.user.group, group).map_err(TokensError::from)?;
@@ -178,6 +178,6 @@ impl Tokens {
         audit::insert_many(&mut tx, &entries).await?;
         keyed_requests::record(&mut tx, owner.id, request, &[], self.clock.now()).await?;
         self.invalidator.commit(tx, owner.id).await?;
-        Ok(Once::now(changed))
+        Ok(Idempotent::now(changed))
     }
 }

@@ -9,13 +9,13 @@ mod pages;
 
 use std::sync::Arc;
 
-pub use self::administration::{AnyonesKey, AnyonesPage, AnyonesSearch};
+pub use self::administration::{AnyUserKey, AnyUserPage, AnyUserSearch};
 pub use self::bulk::{BulkChange, BulkError, BulkPlace};
 pub use self::lists::{KeySearch, Search};
 use self::pages::TokenPages;
 use super::actors::{self, ActorError};
 use super::invalidator::Invalidator;
-use super::keyed_requests::{self, KeyedRequestError};
+use super::keyed_requests::{self, IdempotencyKeyError};
 use super::rate_limiter::{RateLimited, RateLimiter};
 use super::rng::Rng;
 use super::vault::{Unopenable, Vault};
@@ -29,7 +29,7 @@ use crate::domain::expected_version::{ExpectedVersion, VersionChanged};
 use crate::domain::group::{GroupRefused, Groups};
 use crate::domain::id::{TokenId, UserId};
 use crate::domain::key::ApiKey;
-use crate::domain::keyed_request::{KeyedRequest, Once};
+use crate::domain::keyed_request::{Idempotent, IdempotentRequest};
 use crate::domain::search::SearchInvalid;
 use crate::domain::status::EnableRefused;
 use crate::domain::token::{NewToken, Switch, Token};
@@ -71,7 +71,7 @@ pub enum TokensError {
     #[error(transparent)]
     Changed(#[from] VersionChanged),
     #[error(transparent)]
-    Keyed(#[from] KeyedRequestError),
+    Keyed(#[from] IdempotencyKeyError),
     /// The caller may no longer do this.
     #[error(transparent)]
     Actor(#[from] ActorError),
@@ -138,13 +138,13 @@ impl Tokens {
         &self,
         caller: &Caller,
         new: NewToken,
-        request: Option<&KeyedRequest>,
+        request: Option<&IdempotentRequest>,
         shows: Shows,
-    ) -> Result<Once<(Token, Option<ApiKey>)>, TokensError> {
+    ) -> Result<Idempotent<(Token, Option<ApiKey>)>, TokensError> {
         let created = self.create_showing(caller, vec![new], request, shows).await.map_err(|failed| failed.error)?;
-        let Once { mut answer, is_replayed } = created;
+        let Idempotent { mut answer, is_replayed } = created;
         let answer = answer.pop().ok_or(TokensError::NotFound)?;
-        Ok(Once { answer, is_replayed })
+        Ok(Idempotent { answer, is_replayed })
     }
 
     /// Edits a token (spec §4.5a). Fields that are `None` in `patch` keep their value.
@@ -158,14 +158,14 @@ impl Tokens {
         id: TokenId,
         patch: TokenPatch,
         expected: &ExpectedVersion,
-        request: Option<&KeyedRequest>,
-    ) -> Result<Once<Token>, TokensError> {
+        request: Option<&IdempotentRequest>,
+    ) -> Result<Idempotent<Token>, TokensError> {
         let mut tx = self.db.begin().await?;
         actors::lock_caller(&mut tx, caller.user.id).await?;
         if keyed_requests::find(&mut tx, caller.user.id, request).await?.is_some() {
             let token = tokens::find(&mut tx, caller.user.id, id).await?;
             self.invalidator.commit_unchanged(tx).await?;
-            return Ok(Once::replayed(token.ok_or(KeyedRequestError::TokenDeleted)?));
+            return Ok(Idempotent::replayed(token.ok_or(IdempotencyKeyError::TokenDeleted)?));
         }
         if let Some(group) = &patch.group {
             self.rules.groups.admit(&caller.user.group, group)?;
@@ -177,7 +177,7 @@ impl Tokens {
         audit::insert(&mut tx, entry).await?;
         keyed_requests::record(&mut tx, caller.user.id, request, &[], self.clock.now()).await?;
         self.invalidator.commit(tx, token.user_id).await?;
-        Ok(Once::now(token))
+        Ok(Idempotent::now(token))
     }
 
     /// Enables or disables one of the caller's tokens (spec §4.5b).

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use crate::domain::page::Page;
 use crate::domain::token::Token;
-use crate::storage::loader::Source;
+use crate::storage::loader::Loads;
 use crate::storage::tokens::{self, OwnersPage};
 use crate::storage::{Conn, Db, StorageError};
 
@@ -12,7 +12,7 @@ use crate::storage::{Conn, Db, StorageError};
 #[derive(Debug)]
 pub struct TokenPages(pub Db);
 
-impl Source for TokenPages {
+impl Loads for TokenPages {
     type Key = OwnersPage;
     type Row = Page<Token>;
 
@@ -24,6 +24,6 @@ impl Source for TokenPages {
     const STATEMENTS: usize = 2;
 
     async fn read(&self, pages: &[OwnersPage]) -> Result<HashMap<OwnersPage, Page<Token>>, StorageError> {
-        self.0.bounded_of_people(async |conn: &mut Conn| tokens::list_pages(conn, pages).await).await
+        self.0.bounded_not_reserved(async |conn: &mut Conn| tokens::list_pages(conn, pages).await).await
     }
 }

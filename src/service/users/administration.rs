@@ -6,7 +6,7 @@ use crate::domain::audit::{Action, Actor, AuditEntry, Subject};
 use crate::domain::bounds;
 use crate::domain::caller::Caller;
 use crate::domain::id::UserId;
-use crate::domain::keyed_request::{KeyedRequest, Once};
+use crate::domain::keyed_request::{Idempotent, IdempotentRequest};
 use crate::domain::money::Quota;
 use crate::domain::page::{Page, PageRequest};
 use crate::domain::password::NewPassword;
@@ -230,13 +230,13 @@ impl Users {
         id: UserId,
         grant: Grant,
         note: &str,
-        request: Option<&KeyedRequest>,
-    ) -> Result<Once<User>, UsersError> {
+        request: Option<&IdempotentRequest>,
+    ) -> Result<Idempotent<User>, UsersError> {
         let mut tx = self.db.begin().await?;
         let (_, mut user) = lock_managed(&mut tx, admin, id).await?;
         if keyed_requests::find(&mut tx, admin.user.id, request).await?.is_some() {
             self.invalidator.commit_unchanged(tx).await?;
-            return Ok(Once::replayed(user));
+            return Ok(Idempotent::replayed(user));
         }
         let before = user.wallet.remain();
         let after = match grant {
@@ -253,7 +253,7 @@ impl Users {
         audit::insert(&mut tx, entry).await?;
         keyed_requests::record(&mut tx, admin.user.id, request, &[], self.clock.now()).await?;
         self.invalidator.commit(tx, id).await?;
-        Ok(Once::now(user))
+        Ok(Idempotent::now(user))
     }
 }
 

@@ -12,7 +12,7 @@ pub use own_account::OwnAccountPatch;
 
 use super::actors::ActorError;
 use super::invalidator::Invalidator;
-use super::keyed_requests::KeyedRequestError;
+use super::keyed_requests::IdempotencyKeyError;
 use super::passwords::{Passwords, PasswordsBusy};
 use super::rate_limiter::{RateLimited, RateLimiter};
 use super::rng::Rng;
@@ -80,7 +80,7 @@ pub enum UsersError {
     #[error(transparent)]
     DisabledByRoot(#[from] AccountDisabledByRoot),
     #[error(transparent)]
-    Keyed(#[from] KeyedRequestError),
+    Keyed(#[from] IdempotencyKeyError),
     /// The caller may no longer do this.
     #[error(transparent)]
     Actor(#[from] ActorError),

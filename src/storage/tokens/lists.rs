@@ -226,7 +226,7 @@ async fn newest_listed(
 }
 
 /// A page of the live tokens of all users whose folded name is like `pattern`, newest first.
-pub async fn list_everyones(conn: &mut Conn, pattern: &str, page: PageRequest) -> Result<Page<Token>, StorageError> {
+pub async fn list_all_users(conn: &mut Conn, pattern: &str, page: PageRequest) -> Result<Page<Token>, StorageError> {
     let rows = select_tokens!(
         r" from tokens where deleted_time is null and name_folded like $1 escape '\'
            order by id desc limit $2 offset $3",

@@ -9,11 +9,11 @@ use std::collections::BTreeMap;
 
 pub use self::deleted::{erase_keys, list_deleted, lock_deleted, restore};
 pub use self::lists::{
-    Listed, OwnersPage, list_everyones, list_listed, list_listed_among, list_newest_listed, list_pages,
+    Listed, OwnersPage, list_all_users, list_listed, list_listed_among, list_newest_listed, list_pages,
 };
 pub use self::summaries::{list_newest_summaries, list_summaries};
 use super::columns::column;
-use super::keys::SealedKey;
+use super::keys::NewSealedKey;
 use super::{Conn, StorageError, old_keys};
 use crate::domain::id::{TokenId, UserId};
 use crate::domain::key::{Digest, KeyHint};
@@ -174,7 +174,7 @@ pub async fn list_policies(conn: &mut Conn, ids: &[TokenId]) -> Result<Vec<(Toke
 }
 
 /// A live token of any user, for administrators.
-pub async fn find_anyones(conn: &mut Conn, id: TokenId) -> Result<Option<Token>, StorageError> {
+pub async fn find_any_user(conn: &mut Conn, id: TokenId) -> Result<Option<Token>, StorageError> {
     let row = select_tokens!(" from tokens where id = $1 and deleted_time is null", id as TokenId)
         .fetch_optional(conn)
         .await?;
@@ -226,7 +226,7 @@ pub async fn count(conn: &mut Conn, owner: UserId) -> Result<i64, StorageError> 
 pub async fn insert(
     conn: &mut Conn,
     owner: UserId,
-    key: &SealedKey,
+    key: &NewSealedKey,
     new: &NewToken,
     now: UnixTime,
 ) -> Result<TokenId, StorageError> {
@@ -319,7 +319,7 @@ pub async fn update(conn: &mut Conn, tokens: &[Token], now: Micros) -> Result<BT
 }
 
 /// Gives a token another key. The caller has locked the row, and keeps the replaced key if it is to work on.
-pub async fn replace_key(conn: &mut Conn, id: TokenId, key: &SealedKey, now: Micros) -> Result<(), StorageError> {
+pub async fn replace_key(conn: &mut Conn, id: TokenId, key: &NewSealedKey, now: Micros) -> Result<(), StorageError> {
     sqlx::query!(
         "update tokens set key_digest = $2, key_sealed = $3, key_hint = $4, key_foreign = false, \
            version = greatest(version + 1, $5) where id = $1 and deleted_time is null",

@@ -3,7 +3,7 @@
 use super::*;
 
 #[derive(Debug, Clone)]
-enum Step {
+enum ModelStep {
     Charge { token: i64, units: i64 },
     Reserve { token: i64, units: i64, on_expiry: OnExpiry },
     Extend { by: GatewayId, nth: prop::sample::Index, units: i64, until: i64 },
@@ -15,7 +15,7 @@ enum Step {
     Edit { token: i64, remain: i64, unlimited: bool },
 }
 
-fn steps() -> impl Strategy<Value = Vec<Step>> {
+fn steps() -> impl Strategy<Value = Vec<ModelStep>> {
     let units = || prop_oneof![0_i64..60, Just(0), Just(bounds::MAX_QUOTA)];
     let token = || 1_i64..=3;
     let on_expiry = || prop_oneof![Just(OnExpiry::Release), Just(OnExpiry::Charge)];
@@ -23,15 +23,15 @@ fn steps() -> impl Strategy<Value = Vec<Step>> {
     let by = || prop_oneof![4 => Just(MAKER), 1 => Just(OTHER)];
     prop::collection::vec(
         prop_oneof![
-            6 => (token(), units()).prop_map(|(token, units)| Step::Charge { token, units }),
-            6 => (token(), units(), on_expiry()).prop_map(|(token, units, on_expiry)| Step::Reserve { token, units, on_expiry }),
-            4 => (by(), nth(), units(), 900_i64..2_000).prop_map(|(by, nth, units, until)| Step::Extend { by, nth, units, until }),
-            4 => (by(), nth(), units()).prop_map(|(by, nth, units)| Step::Settle { by, nth, units }),
-            2 => (by(), nth()).prop_map(|(by, nth)| Step::Release { by, nth }),
-            2 => (nth(), 900_i64..2_000).prop_map(|(nth, at)| Step::Expire { nth, at }),
-            1 => (token(), any::<bool>()).prop_map(|(token, on)| Step::Switch { token, on }),
-            1 => token().prop_map(|token| Step::Delete { token }),
-            1 => (token(), 0_i64..120, any::<bool>()).prop_map(|(token, remain, unlimited)| Step::Edit { token, remain, unlimited }),
+            6 => (token(), units()).prop_map(|(token, units)| ModelStep::Charge { token, units }),
+            6 => (token(), units(), on_expiry()).prop_map(|(token, units, on_expiry)| ModelStep::Reserve { token, units, on_expiry }),
+            4 => (by(), nth(), units(), 900_i64..2_000).prop_map(|(by, nth, units, until)| ModelStep::Extend { by, nth, units, until }),
+            4 => (by(), nth(), units()).prop_map(|(by, nth, units)| ModelStep::Settle { by, nth, units }),
+            2 => (by(), nth()).prop_map(|(by, nth)| ModelStep::Release { by, nth }),
+            2 => (nth(), 900_i64..2_000).prop_map(|(nth, at)| ModelStep::Expire { nth, at }),
+            1 => (token(), any::<bool>()).prop_map(|(token, on)| ModelStep::Switch { token, on }),
+            1 => token().prop_map(|token| ModelStep::Delete { token }),
+            1 => (token(), 0_i64..120, any::<bool>()).prop_map(|(token, remain, unlimited)| ModelStep::Edit { token, remain, unlimited }),
         ],
         0..80,
     )
@@ -55,19 +55,19 @@ proptest! {
             let ids: Vec<_> = balances.reservations.keys().copied().collect();
             let pick = |nth: prop::sample::Index| if ids.is_empty() { RESERVATION } else { ids[nth.index(ids.len())] };
             match step {
-                Step::Charge { token, units } => {
+                ModelStep::Charge { token, units } => {
                     let id = TokenId::new(token);
                     if balances.charge(id, quota(units), Counts::default(), &RequestContext::default(), &now()).is_ok() {
                         *charges.entry(id).or_default() += units;
                     }
                 }
-                Step::Reserve { token, units, on_expiry } => {
+                ModelStep::Reserve { token, units, on_expiry } => {
                     if let Ok(made) = balances.reserve(MAKER, TokenId::new(token), quota(units), &RequestContext::default(), (SOON, on_expiry), &now()) {
                         let next = i64::try_from(balances.reservations.len()).unwrap() + 1;
                         balances.reservations.insert(ReservationId::new(next), made);
                     }
                 }
-                Step::Extend { by, nth, units, until } => {
+                ModelStep::Extend { by, nth, units, until } => {
                     let before = balances.reservations.get(&pick(nth)).copied();
                     let extension = to(Some(units), Some(UnixTime::new(until)));
                     let extended = balances.extend(by, pick(nth), extension, &RequestContext::default(), &now());
@@ -81,7 +81,7 @@ proptest! {
                         prop_assert_eq!(balances.reservations.get(&pick(nth)).copied(), before);
                     }
                 }
-                Step::Settle { by, nth, units } => {
+                ModelStep::Settle { by, nth, units } => {
                     if let Ok((settlement, Effect::Applied)) = balances.settle(by, pick(nth), quota(units), Counts::default(), &now()) {
                         prop_assert_eq!(by, MAKER, "L7");
                         let token = balances.reservations[&pick(nth)].token_id;
@@ -90,11 +90,11 @@ proptest! {
                         prop_assert_eq!(sum, Some(settlement.requested));
                     }
                 }
-                Step::Release { by, nth } => {
+                ModelStep::Release { by, nth } => {
                     let released = balances.release(by, pick(nth));
                     prop_assert!(by == MAKER || released == Err(RefusalReason::ReservationNotFound.into()), "L7");
                 }
-                Step::Expire { nth, at } => {
+                ModelStep::Expire { nth, at } => {
                     if let Ok(Effect::Applied) = balances.expire(pick(nth), &moment(UnixTime::new(at))) {
                         let Reservation { token_id, held, on_expiry, state, .. } = balances.reservations[&pick(nth)];
                         prop_assert_eq!(on_expiry == OnExpiry::Release, state == ReservationState::Expired, "L7");
@@ -103,18 +103,18 @@ proptest! {
                         }
                     }
                 }
-                Step::Switch { token, on } => {
+                ModelStep::Switch { token, on } => {
                     let disabled_by = (!on).then_some(Role::User);
                     set_policy(&mut balances, TokenId::new(token), TokenPolicy { disabled_by, ..TokenPolicy::default() });
                 }
-                Step::Edit { token, remain, unlimited } => {
+                ModelStep::Edit { token, remain, unlimited } => {
                     let id = TokenId::new(token);
                     let token = balances.tokens.get_mut(&id).unwrap();
                     token.account.budget = Budget::new(quota(remain), unlimited);
                     granted.insert(id, quota(remain).checked_add(token.account.used).unwrap());
                     edited.insert(id);
                 }
-                Step::Delete { token } => drop(balances.policies.remove(&TokenId::new(token))),
+                ModelStep::Delete { token } => drop(balances.policies.remove(&TokenId::new(token))),
             }
             for (id, token) in &balances.tokens {
                 let open: i64 = open_holds(&balances, |r| r.token_id == *id);

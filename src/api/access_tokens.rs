@@ -6,19 +6,19 @@ use axum::extract::State;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
-use super::api_error::ApiError;
 use super::auth::SignedIn;
 use super::envelope::{Done, Envelope, NoStore};
-use super::error_code::ErrorCode;
-use super::error_code::codes::{
-    AccessTokenLimitReached, CrossSiteRequest, InvalidExpiry, InvalidText, MissingField, NotFound,
-};
 use super::extract::{Id, OptionalJson};
 use super::member_names::MemberNames;
 use super::other_names::{self, OtherNames};
-use super::refused::Refused;
 use super::same_site;
 use super::state::AppState;
+use crate::api::errors::code::ErrorCode;
+use crate::api::errors::code::codes::{
+    AccessTokenLimitReached, CrossSiteRequest, InvalidExpiry, InvalidText, MissingField, NotFound,
+};
+use crate::api::errors::fails::Fails;
+use crate::api::errors::failure::ApiError;
 use crate::domain::access_token::AccessToken;
 use crate::domain::caller::Credential;
 use crate::domain::id::AccessTokenId;
@@ -77,7 +77,7 @@ impl From<AccessToken> for AccessTokenBody {
 pub async fn list(
     State(app): State<Arc<AppState>>,
     SignedIn(caller): SignedIn,
-) -> Result<Envelope<Vec<AccessTokenBody>>, Refused> {
+) -> Result<Envelope<Vec<AccessTokenBody>>, Fails> {
     let tokens = app.access_tokens.list(&caller).await?;
     Ok(Envelope::of(tokens.into_iter().map(AccessTokenBody::from).collect()))
 }
@@ -91,7 +91,7 @@ pub async fn create(
     OptionalJson(body): OptionalJson<AccessTokenRequest>,
 ) -> Result<
     NoStore<Envelope<AccessTokenBody>>,
-    Refused<(InvalidText, MissingField, InvalidExpiry, AccessTokenLimitReached, NotFound)>,
+    Fails<(InvalidText, MissingField, InvalidExpiry, AccessTokenLimitReached, NotFound)>,
 > {
     let name = text::required("name", text::label("name", body.name.as_deref().unwrap_or_default())?)?;
     let lifetime = body.expires_at.map(Lifetime::from_wire).transpose().map_err(|_| {
@@ -110,7 +110,7 @@ pub async fn mint(
     State(app): State<Arc<AppState>>,
     SignedIn(caller): SignedIn,
     parts: http::request::Parts,
-) -> Result<NoStore<Envelope<String>>, Refused<(CrossSiteRequest, AccessTokenLimitReached, NotFound)>> {
+) -> Result<NoStore<Envelope<String>>, Fails<(CrossSiteRequest, AccessTokenLimitReached, NotFound)>> {
     if matches!(caller.credential, Credential::Session) {
         same_site::refuse_change_by_get(&parts, &app)?;
     }
@@ -126,7 +126,7 @@ pub async fn revoke(
     State(app): State<Arc<AppState>>,
     SignedIn(caller): SignedIn,
     Id(id): Id,
-) -> Result<Done, Refused<NotFound>> {
+) -> Result<Done, Fails<NotFound>> {
     app.access_tokens.revoke(&caller, AccessTokenId::new(id)).await?;
     Ok(Done::default())
 }

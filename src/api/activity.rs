@@ -10,11 +10,11 @@ use utoipa::{IntoParams, ToSchema};
 use super::audit::{DaysQuery, FieldChangeBody, without_control_characters};
 use super::auth::SignedIn;
 use super::envelope::Envelope;
-use super::error_code::codes::InvalidRange;
 use super::extract::{Query, query_number};
 use super::page::{PageBody, PageQuery};
-use super::refused::Refused;
 use super::state::AppState;
+use crate::api::errors::code::codes::InvalidRange;
+use crate::api::errors::fails::Fails;
 use crate::domain::audit::{AuditFilter, AuditLine};
 use crate::domain::id::UserId;
 
@@ -84,7 +84,7 @@ pub async fn list(
     Query(query): Query<ActivityQuery>,
     Query(days): Query<DaysQuery>,
     Query(page): Query<PageQuery>,
-) -> Result<Envelope<PageBody<ActivityBody>>, Refused<InvalidRange>> {
+) -> Result<Envelope<PageBody<ActivityBody>>, Fails<InvalidRange>> {
     let (since, before) = days.read(&app)?;
     let filter = AuditFilter {
         action: without_control_characters("action", query.action)?,

@@ -8,16 +8,16 @@ use axum::response::{IntoResponse, Response};
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
 
-use super::api_error::ApiError;
 use super::auth::Admin;
 use super::csv::{Format, csv};
 use super::envelope::Envelope;
-use super::error_code::ErrorCode;
-use super::error_code::codes::{InvalidFilter, InvalidRange, RangeTooLarge};
 use super::extract::{Query, query_number};
 use super::page::{PageBody, PageQuery};
-use super::refused::Refused;
 use super::state::AppState;
+use crate::api::errors::code::ErrorCode;
+use crate::api::errors::code::codes::{InvalidFilter, InvalidRange, RangeTooLarge};
+use crate::api::errors::fails::Fails;
+use crate::api::errors::failure::ApiError;
 use crate::domain::audit::{AuditFilter, AuditLine};
 use crate::domain::audit_changes::FieldChange;
 use crate::domain::calendar::Period;
@@ -25,7 +25,7 @@ use crate::domain::date_range::DateRange;
 use crate::domain::id::UserId;
 use crate::domain::time::UnixTime;
 use crate::service::audit::AuditError;
-use crate::service::report_queue::ReportRefused;
+use crate::service::report_queue::ReportQueueFull;
 
 /// Which entries to list.
 #[derive(Debug, Deserialize, IntoParams)]
@@ -177,7 +177,7 @@ pub async fn list(
     Query(days): Query<DaysQuery>,
     Query(format): Query<FormatQuery>,
     Query(page): Query<PageQuery>,
-) -> Result<Response, Refused<(InvalidRange, InvalidFilter, RangeTooLarge, ReportRefused)>> {
+) -> Result<Response, Fails<(InvalidRange, InvalidFilter, RangeTooLarge, ReportQueueFull)>> {
     let (filter, page) = (query.read(&days, &app)?, page.read(app.first_page)?);
     match Format::parse(format.format.as_deref())? {
         Format::Json => {

@@ -7,12 +7,12 @@ use http::request::Parts;
 use http::{HeaderMap, HeaderName, Method, header};
 use tower_sessions::Session;
 
-use super::api_error::ApiError;
-use super::error_code::ErrorCode;
 use super::extract::{ClientIp, Query, origin};
 use super::middleware::observe::set_user;
 use super::same_site::{self, USER_HEADERS};
 use super::state::AppState;
+use crate::api::errors::code::ErrorCode;
+use crate::api::errors::failure::ApiError;
 use crate::domain::bounds;
 use crate::domain::caller::{Caller, Credential, Origin};
 use crate::domain::id::{GatewayId, UserId};

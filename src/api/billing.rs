@@ -9,9 +9,9 @@ use utoipa::ToSchema;
 use super::auth::KeyHolder;
 use super::envelope::{NoStore, Plain};
 use super::extract::ClientIp;
-use super::refused::Refused;
 use super::state::AppState;
 use super::usage::{Dollars, serialize_decimal};
+use crate::api::errors::fails::Fails;
 use crate::domain::money::{Cents, Usd};
 use crate::domain::usage::KeyUsage;
 use crate::service::key_holders::KeyHolderError;
@@ -75,7 +75,7 @@ pub async fn subscription(
     State(app): State<Arc<AppState>>,
     ClientIp(ip): ClientIp,
     KeyHolder(key): KeyHolder,
-) -> Result<NoStore<Plain<SubscriptionBody>>, Refused<KeyHolderError>> {
+) -> Result<NoStore<Plain<SubscriptionBody>>, Fails<KeyHolderError>> {
     let usage = app.usage.by_key(&key, ip, RateLimiter::may_call_drop_in).await?;
     let limit = || Dollars::from(granted(&usage, &app));
     Ok(NoStore(Plain(SubscriptionBody {
@@ -96,7 +96,7 @@ pub async fn usage(
     State(app): State<Arc<AppState>>,
     ClientIp(ip): ClientIp,
     KeyHolder(key): KeyHolder,
-) -> Result<NoStore<Plain<BilledUsageBody>>, Refused<KeyHolderError>> {
+) -> Result<NoStore<Plain<BilledUsageBody>>, Fails<KeyHolderError>> {
     let usage = app.usage.by_key(&key, ip, RateLimiter::may_call_drop_in).await?;
     Ok(NoStore(Plain(BilledUsageBody { object: "list", total_usage: CentsBody(usage.account.used.usd().cents()) })))
 }
@@ -108,7 +108,7 @@ pub async fn credit_grants(
     State(app): State<Arc<AppState>>,
     ClientIp(ip): ClientIp,
     KeyHolder(key): KeyHolder,
-) -> Result<NoStore<Plain<CreditGrantsBody>>, Refused<KeyHolderError>> {
+) -> Result<NoStore<Plain<CreditGrantsBody>>, Fails<KeyHolderError>> {
     let usage = app.usage.by_key(&key, ip, RateLimiter::may_call_drop_in).await?;
     Ok(NoStore(Plain(CreditGrantsBody {
         object: "credit_summary",
@@ -125,7 +125,7 @@ fn granted(usage: &KeyUsage, app: &AppState) -> Usd {
 /// The calls again under the path without `/v1`, which some clients use.
 pub mod without_v1 {
     use super::{
-        AppState, Arc, BilledUsageBody, ClientIp, CreditGrantsBody, KeyHolder, KeyHolderError, NoStore, Plain, Refused,
+        AppState, Arc, BilledUsageBody, ClientIp, CreditGrantsBody, Fails, KeyHolder, KeyHolderError, NoStore, Plain,
         State, SubscriptionBody,
     };
 
@@ -136,7 +136,7 @@ pub mod without_v1 {
         app: State<Arc<AppState>>,
         ip: ClientIp,
         key: KeyHolder,
-    ) -> Result<NoStore<Plain<SubscriptionBody>>, Refused<KeyHolderError>> {
+    ) -> Result<NoStore<Plain<SubscriptionBody>>, Fails<KeyHolderError>> {
         super::subscription(app, ip, key).await
     }
 
@@ -147,7 +147,7 @@ pub mod without_v1 {
         app: State<Arc<AppState>>,
         ip: ClientIp,
         key: KeyHolder,
-    ) -> Result<NoStore<Plain<BilledUsageBody>>, Refused<KeyHolderError>> {
+    ) -> Result<NoStore<Plain<BilledUsageBody>>, Fails<KeyHolderError>> {
         super::usage(app, ip, key).await
     }
 
@@ -158,7 +158,7 @@ pub mod without_v1 {
         app: State<Arc<AppState>>,
         ip: ClientIp,
         key: KeyHolder,
-    ) -> Result<NoStore<Plain<CreditGrantsBody>>, Refused<KeyHolderError>> {
+    ) -> Result<NoStore<Plain<CreditGrantsBody>>, Fails<KeyHolderError>> {
         super::credit_grants(app, ip, key).await
     }
 }

@@ -6,15 +6,15 @@ use axum::extract::State;
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
 
-use super::api_error::ApiError;
 use super::auth::{KeyHolder, SignedIn};
 use super::envelope::{Envelope, NoStore};
-use super::error_code::ErrorCode;
-use super::error_code::codes::RateLimited;
 use super::extract::{ClientIp, Query, query_number};
 use super::page::{ListAnswer, PageBody};
-use super::refused::Refused;
 use super::state::AppState;
+use crate::api::errors::code::ErrorCode;
+use crate::api::errors::code::codes::RateLimited;
+use crate::api::errors::fails::Fails;
+use crate::api::errors::failure::ApiError;
 use crate::domain::bounds;
 use crate::domain::charge_history::{ChargeFilter, PastCharge, Spend};
 use crate::domain::money::Quota;
@@ -23,7 +23,7 @@ use crate::domain::request_history::{PastOutcome, PastRequest};
 use crate::domain::time::UnixTime;
 use crate::service::charge_history::ChargeHistoryError;
 use crate::service::key_holders::KeyHolderError;
-use crate::service::report_queue::ReportRefused;
+use crate::service::report_queue::ReportQueueFull;
 
 /// The type of a row that is a charge, and that of a refusal. The other types of this API family (top-up, management, system,
 /// refund) are not kept here.
@@ -233,7 +233,7 @@ pub async fn by_key(
     ClientIp(ip): ClientIp,
     KeyHolder(key): KeyHolder,
     Query(query): Query<KeyLogQuery>,
-) -> Result<NoStore<Envelope<Vec<LogBody>>>, Refused<KeyHolderError>> {
+) -> Result<NoStore<Envelope<Vec<LogBody>>>, Fails<KeyHolderError>> {
     let rows = if Rows::parse(query.r#type.as_deref())? == Rows::Refusals {
         app.charge_history.refusals_by_key(&key, ip).await?.into_iter().map(LogBody::from).collect()
     } else {
@@ -252,7 +252,7 @@ pub async fn list(
     SignedIn(caller): SignedIn,
     Query(query): Query<LogQuery>,
     Query(page): Query<LogPageQuery>,
-) -> Result<ListAnswer<LogBody>, Refused<(RateLimited, ReportRefused)>> {
+) -> Result<ListAnswer<LogBody>, Fails<(RateLimited, ReportQueueFull)>> {
     let is_of_one_api = app.one_api && page.page_size.is_none();
     let page = if is_of_one_api {
         PageRequest::from_zero(page.p.as_deref(), None)?
@@ -279,7 +279,7 @@ pub async fn spend(
     State(app): State<Arc<AppState>>,
     SignedIn(caller): SignedIn,
     Query(query): Query<LogQuery>,
-) -> Result<Envelope<SpendBody>, Refused<(RateLimited, ReportRefused)>> {
+) -> Result<Envelope<SpendBody>, Fails<(RateLimited, ReportQueueFull)>> {
     let is_empty = query.rows()? != Rows::Charges;
     let filter = query.filter()?;
     let mut spend = app.charge_history.spend(&caller, filter).await?;

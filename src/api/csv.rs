@@ -7,8 +7,8 @@ use axum::response::{IntoResponse, Response};
 use futures_util::stream;
 use http::{HeaderValue, header};
 
-use super::api_error::ApiError;
-use super::error_code::ErrorCode;
+use crate::api::errors::code::ErrorCode;
+use crate::api::errors::failure::ApiError;
 
 /// How a list is answered.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

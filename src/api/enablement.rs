@@ -6,18 +6,18 @@ use axum::extract::State;
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
 
-use super::api_error::ApiError;
 use super::auth::{Admin, SignedIn};
 use super::envelope::Envelope;
-use super::error_code::ErrorCode;
-use super::error_code::codes::{
+use super::extract::{Id, Json, Query};
+use super::page::{PageBody, PageQuery};
+use super::state::AppState;
+use crate::api::errors::code::ErrorCode;
+use crate::api::errors::code::codes::{
     AlreadyDecided, ForeignAccount, InvalidDecision, InvalidState, InvalidText, MissingField, NotFound, RoleTooLow,
     TokenApiEnabled, TokenApiRequested,
 };
-use super::extract::{Id, Json, Query};
-use super::page::{PageBody, PageQuery};
-use super::refused::Refused;
-use super::state::AppState;
+use crate::api::errors::fails::Fails;
+use crate::api::errors::failure::ApiError;
 use crate::domain::enablement::{Decision, EnablementRequest, EnablementState};
 use crate::domain::id::EnablementRequestId;
 use crate::domain::text;
@@ -127,7 +127,7 @@ pub async fn request(
     Json(body): Json<ApiRequestRequest>,
 ) -> Result<
     Envelope<ApiRequestBody>,
-    Refused<(InvalidText, MissingField, ForeignAccount, TokenApiEnabled, TokenApiRequested, NotFound)>,
+    Fails<(InvalidText, MissingField, ForeignAccount, TokenApiEnabled, TokenApiRequested, NotFound)>,
 > {
     let reason = text::required("reason", text::multiline("reason", body.reason.as_deref().unwrap_or_default())?)?;
     let request = app.enablement.request(&caller, &reason, body.account.as_deref()).await?;
@@ -140,7 +140,7 @@ pub async fn request(
 pub async fn show(
     State(app): State<Arc<AppState>>,
     SignedIn(caller): SignedIn,
-) -> Result<Envelope<EnablementBody>, Refused> {
+) -> Result<Envelope<EnablementBody>, Fails> {
     let (enabled, request) = app.enablement.show(&caller).await?;
     let state = request.as_ref().map_or("none", |request| request.state.as_str());
     let contact = app.account_rules.contact.clone();
@@ -155,7 +155,7 @@ pub async fn list(
     _: Admin,
     Query(query): Query<StateQuery>,
     Query(page): Query<PageQuery>,
-) -> Result<Envelope<PageBody<ApiRequestBody>>, Refused<InvalidState>> {
+) -> Result<Envelope<PageBody<ApiRequestBody>>, Fails<InvalidState>> {
     let page = app.enablement.list(query.read()?, page.read(app.first_page)?).await?;
     Ok(Envelope::of(page.map(ApiRequestBody::from).into()))
 }
@@ -169,7 +169,7 @@ pub async fn decide(
     Admin(admin): Admin,
     Id(id): Id,
     Json(body): Json<DecisionBody>,
-) -> Result<Envelope<ApiRequestBody>, Refused<(InvalidDecision, InvalidText, AlreadyDecided, RoleTooLow, NotFound)>> {
+) -> Result<Envelope<ApiRequestBody>, Fails<(InvalidDecision, InvalidText, AlreadyDecided, RoleTooLow, NotFound)>> {
     let decision = match body.decision.as_deref() {
         Some("approve") => Decision::Approve,
         Some("refuse") => Decision::Refuse,

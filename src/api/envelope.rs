@@ -5,9 +5,9 @@ use http::{HeaderValue, StatusCode, header};
 use serde::Serialize;
 use utoipa::ToSchema;
 
-use super::api_error::{About, ApiError};
-use super::error_code::ErrorCode;
 use super::limits::ExceededBody;
+use crate::api::errors::code::ErrorCode;
+use crate::api::errors::failure::{About, ApiError};
 use crate::service::tokens::BulkPlace;
 
 /// Room for most answers that are not lists.

@@ -7,9 +7,9 @@ use axum::response::{IntoResponse, Response};
 use http::request::Parts;
 use http::{HeaderMap, HeaderValue, header};
 
-use super::api_error::{About, ApiError};
-use super::error_code::ErrorCode;
 use super::state::AppState;
+use crate::api::errors::code::ErrorCode;
+use crate::api::errors::failure::{About, ApiError};
 use crate::domain::expected_version::{ExpectedVersion, VersionChanged};
 
 /// An answer about one token, with the token's version as its entity tag.

@@ -11,11 +11,11 @@ use http::{HeaderMap, header};
 use secrecy::{ExposeSecret, SecretString};
 use serde::de::DeserializeOwned;
 
-use super::api_error::ApiError;
-use super::error_code::ErrorCode;
 use super::member_names::{self, MemberNames};
-use super::middleware::request_id::RequestId;
+use super::middleware::http_request_id::HttpRequestId;
 use super::state::AppState;
+use crate::api::errors::code::ErrorCode;
+use crate::api::errors::failure::ApiError;
 use crate::domain::caller::Origin;
 use crate::domain::ip_allowlist;
 
@@ -256,7 +256,7 @@ impl ClientIp {
 
 /// The client's address and the request id, for the audit log.
 pub fn origin(parts: &Parts, app: &AppState) -> Origin {
-    let request_id = parts.extensions.get::<RequestId>().map(|id| id.0.clone()).unwrap_or_default();
+    let request_id = parts.extensions.get::<HttpRequestId>().map(|id| id.0.clone()).unwrap_or_default();
     Origin { ip: ClientIp::of(parts, app).0, request_id }
 }
 

@@ -8,10 +8,10 @@ use utoipa::{IntoParams, ToSchema};
 
 use super::auth::{Admin, SignedIn};
 use super::envelope::Envelope;
-use super::error_code::codes::NotFound;
 use super::extract::{Query, query_number};
-use super::refused::Refused;
 use super::state::AppState;
+use crate::api::errors::code::codes::NotFound;
+use crate::api::errors::fails::Fails;
 use crate::domain::forecast::{AccountForecast, Forecast};
 use crate::domain::id::{TokenId, UserId};
 use crate::domain::time::Day;
@@ -102,7 +102,7 @@ pub async fn show_own(
     State(app): State<Arc<AppState>>,
     SignedIn(caller): SignedIn,
     Query(query): Query<ForecastQuery>,
-) -> Result<Envelope<ForecastsBody>, Refused<NotFound>> {
+) -> Result<Envelope<ForecastsBody>, Fails<NotFound>> {
     let token = query_number("token_id", query.token_id.as_deref())?.map(TokenId::new);
     let at = app.ledger.now();
     let forecasted = app.forecasts.show(caller.user.id, token, &at).await?;
@@ -116,7 +116,7 @@ pub async fn show(
     State(app): State<Arc<AppState>>,
     _: Admin,
     Query(query): Query<AnyUserForecastQuery>,
-) -> Result<Envelope<ForecastsBody>, Refused<NotFound>> {
+) -> Result<Envelope<ForecastsBody>, Fails<NotFound>> {
     let token = query_number("token_id", query.token_id.as_deref())?.map(TokenId::new);
     let user = query_number("user_id", query.user_id.as_deref())?.map(UserId::new);
     let at = app.ledger.now();

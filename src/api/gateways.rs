@@ -6,16 +6,16 @@ use axum::extract::State;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
-use super::api_error::ApiError;
 use super::auth::Admin;
 use super::envelope::{Done, Envelope, NoStore};
-use super::error_code::ErrorCode;
-use super::error_code::codes::{CredentialLimitReached, InvalidText, MissingField, NotFound};
 use super::extract::{Id, Ids};
 use super::member_names::{CheckedJson, MemberNames};
 use super::other_names::{self, OtherNames};
-use super::refused::Refused;
 use super::state::AppState;
+use crate::api::errors::code::ErrorCode;
+use crate::api::errors::code::codes::{CredentialLimitReached, InvalidText, MissingField, NotFound};
+use crate::api::errors::fails::Fails;
+use crate::api::errors::failure::ApiError;
 use crate::domain::audit::Actor;
 use crate::domain::gateway::{Gateway, GatewayCredential};
 use crate::domain::id::{GatewayCredentialId, GatewayId, UserId};
@@ -100,7 +100,7 @@ impl From<GatewayCredential> for CredentialBody {
 /// Gateways with their credentials, without the secrets; newest first.
 #[utoipa::path(get, path = "/api/admin/gateways", operation_id = "list_gateways", tag = "administration",
     responses((status = 200, body = Envelope<Vec<GatewayBody>>)))]
-pub async fn list(State(app): State<Arc<AppState>>, _: Admin) -> Result<Envelope<Vec<GatewayBody>>, Refused> {
+pub async fn list(State(app): State<Arc<AppState>>, _: Admin) -> Result<Envelope<Vec<GatewayBody>>, Fails> {
     let gateways = app.gateways.list().await?;
     Ok(Envelope::of(gateways.into_iter().map(GatewayBody::from).collect()))
 }
@@ -112,7 +112,7 @@ pub async fn create(
     State(app): State<Arc<AppState>>,
     Admin(admin): Admin,
     CheckedJson(body): CheckedJson<NewGatewayBody>,
-) -> Result<NoStore<Envelope<GatewayBody>>, Refused<(InvalidText, MissingField)>> {
+) -> Result<NoStore<Envelope<GatewayBody>>, Fails<(InvalidText, MissingField)>> {
     let name = text::required("name", text::label("name", body.name.as_deref().unwrap_or_default())?)?;
     let (gateway, credential, secret) = app.gateways.create(Actor::from(&admin), &name).await?;
     let body = GatewayBody { credential: Some(secret.expose().to_owned()), ..(gateway, vec![credential]).into() };
@@ -126,7 +126,7 @@ pub async fn revoke(
     State(app): State<Arc<AppState>>,
     Admin(admin): Admin,
     Id(id): Id,
-) -> Result<Done, Refused<NotFound>> {
+) -> Result<Done, Fails<NotFound>> {
     app.gateways.revoke(Actor::from(&admin), GatewayId::new(id)).await?;
     Ok(Done::default())
 }
@@ -139,7 +139,7 @@ pub async fn create_credential(
     State(app): State<Arc<AppState>>,
     Admin(admin): Admin,
     Id(id): Id,
-) -> Result<NoStore<Envelope<CredentialBody>>, Refused<(CredentialLimitReached, NotFound)>> {
+) -> Result<NoStore<Envelope<CredentialBody>>, Fails<(CredentialLimitReached, NotFound)>> {
     let (credential, secret) = app.gateways.create_credential(Actor::from(&admin), GatewayId::new(id)).await?;
     let secret = Some(secret.expose().to_owned());
     Ok(NoStore(Envelope::of(CredentialBody { credential: secret, ..credential.into() })))
@@ -153,7 +153,7 @@ pub async fn revoke_credential(
     State(app): State<Arc<AppState>>,
     Admin(admin): Admin,
     Ids(id, cid): Ids,
-) -> Result<Done, Refused<NotFound>> {
+) -> Result<Done, Fails<NotFound>> {
     let (gateway, credential) = (GatewayId::new(id), GatewayCredentialId::new(cid));
     app.gateways.revoke_credential(Actor::from(&admin), gateway, credential).await?;
     Ok(Done::default())

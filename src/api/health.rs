@@ -9,17 +9,17 @@ use http::{HeaderMap, HeaderValue, header};
 use serde::Serialize;
 use utoipa::ToSchema;
 
-use super::api_error::ApiError;
 use super::auth::Admin;
 use super::envelope::{Done, Envelope};
-use super::error_code::ErrorCode;
-use super::error_code::codes::{
+use super::openapi;
+use super::state::AppState;
+use crate::api::errors::code::ErrorCode;
+use crate::api::errors::code::codes::{
     DatabaseReadOnly, InvalidCredential, NotAnAdministrator, NotFound, NotMigrated, NotSignedIn, RateLimited, Stopping,
     UserDisabled, UserMismatch,
 };
-use super::openapi;
-use super::refused::Refused;
-use super::state::AppState;
+use crate::api::errors::fails::Fails;
+use crate::api::errors::failure::ApiError;
 use crate::domain::bounds;
 use crate::telemetry::MetricsAccess;
 
@@ -84,9 +84,7 @@ pub async fn live() -> Done {
 
 /// Readiness: the database is reachable, migrated and writable, and the server is not stopping.
 #[utoipa::path(get, path = "/readyz", tag = "operation", responses((status = 200, body = Done)))]
-pub async fn ready(
-    State(app): State<Arc<AppState>>,
-) -> Result<Done, Refused<(Stopping, NotMigrated, DatabaseReadOnly)>> {
+pub async fn ready(State(app): State<Arc<AppState>>) -> Result<Done, Fails<(Stopping, NotMigrated, DatabaseReadOnly)>> {
     if app.draining.load(Ordering::SeqCst) {
         return Err(ApiError::new(ErrorCode::Stopping, "this server is stopping; use another one").into());
     }
@@ -108,7 +106,7 @@ pub async fn metrics(
     request: Request,
 ) -> Result<
     Response,
-    Refused<(NotSignedIn, InvalidCredential, UserMismatch, UserDisabled, RateLimited, NotAnAdministrator, NotFound)>,
+    Fails<(NotSignedIn, InvalidCredential, UserMismatch, UserDisabled, RateLimited, NotAnAdministrator, NotFound)>,
 > {
     match app.metrics_access {
         MetricsAccess::Open => {}

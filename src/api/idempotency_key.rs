@@ -9,19 +9,19 @@ use http::{HeaderMap, HeaderName, HeaderValue};
 use sha2::{Digest as _, Sha256};
 use utoipa::IntoParams;
 
-use super::api_error::ApiError;
-use super::error_code::ErrorCode;
-use super::error_code::codes::{IdempotencyKeyReused, InvalidIdempotencyKey, KeyRotated};
 use super::extract::{MAX_BODY, body};
 use super::state::AppState;
-use crate::domain::keyed_request::{IdempotencyKey, IdempotencyKeyInvalid, Idempotent, IdempotentRequest};
-use crate::service::keyed_requests::IdempotencyKeyError;
+use crate::api::errors::code::ErrorCode;
+use crate::api::errors::code::codes::{IdempotencyKeyReused, InvalidIdempotencyKey, KeyRotated};
+use crate::api::errors::failure::ApiError;
+use crate::domain::idempotency_key::{IdempotencyKey, IdempotencyKeyInvalid, Idempotent, IdempotentRequest};
+use crate::service::idempotency_keys::IdempotencyKeyError;
 
 const IDEMPOTENCY_KEY: HeaderName = HeaderName::from_static("idempotency-key");
 const REPLAYED: HeaderName = HeaderName::from_static("idempotency-replayed");
 
 /// Why a request with a key was not carried out, or not answered again.
-pub type KeyedRefused = (InvalidIdempotencyKey, IdempotencyKeyReused, KeyRotated);
+pub type IdempotencyErrors = (InvalidIdempotencyKey, IdempotencyKeyReused, KeyRotated);
 
 /// The header, for the document.
 #[derive(Debug, IntoParams)]

@@ -8,11 +8,11 @@ use serde::{Deserialize, Serialize};
 use serde_json::Number;
 use utoipa::ToSchema;
 
-use super::api_error::ApiError;
 use super::auth::Admin;
 use super::envelope::Envelope;
-use super::refused::Refused;
 use super::state::AppState;
+use crate::api::errors::fails::Fails;
+use crate::api::errors::failure::ApiError;
 
 /// A run of an import.
 #[derive(Debug, Serialize, ToSchema)]
@@ -171,7 +171,7 @@ pub struct ImportNoteBody {
 /// The latest imports from other services, newest first; at most 10.
 #[utoipa::path(get, path = "/api/admin/imports", operation_id = "list_imports", tag = "administration",
     responses((status = 200, body = Envelope<Vec<ImportRunBody>>)))]
-pub async fn list(State(app): State<Arc<AppState>>, _: Admin) -> Result<Envelope<Vec<ImportRunBody>>, Refused> {
+pub async fn list(State(app): State<Arc<AppState>>, _: Admin) -> Result<Envelope<Vec<ImportRunBody>>, Fails> {
     let runs = app.imports.list().await?.into_iter().map(|run| {
         let report = serde_json::from_str(&run.report).map_err(|error| {
             ApiError::internal(format_args!("the report of the import {} cannot be read: {error}", run.id))

@@ -7,15 +7,15 @@ use axum::extract::State;
 use serde::Serialize;
 use utoipa::ToSchema;
 
-use super::api_error::ApiError;
 use super::auth::ApiUser;
 use super::envelope::{Envelope, NoStore};
-use super::error_code::ErrorCode;
-use super::error_code::codes::{InvalidIds, MissingField, NotFound};
 use super::extract::{Id, Json};
-use super::refused::Refused;
 use super::state::AppState;
 use super::tokens::IdsBody;
+use crate::api::errors::code::ErrorCode;
+use crate::api::errors::code::codes::{InvalidIds, MissingField, NotFound};
+use crate::api::errors::fails::Fails;
+use crate::api::errors::failure::ApiError;
 use crate::domain::bounds;
 use crate::domain::id::TokenId;
 use crate::service::keys::KeysError;
@@ -38,7 +38,7 @@ pub async fn show(
     State(app): State<Arc<AppState>>,
     ApiUser(caller): ApiUser,
     Id(id): Id,
-) -> Result<NoStore<Envelope<KeyBody>>, Refused<NotFound>> {
+) -> Result<NoStore<Envelope<KeyBody>>, Fails<NotFound>> {
     let token = app.keys.show(&caller, TokenId::new(id)).await?;
     Ok(NoStore(Envelope::of(KeyBody { key: token.key.expose().to_owned() })))
 }
@@ -50,7 +50,7 @@ pub async fn list(
     State(app): State<Arc<AppState>>,
     ApiUser(caller): ApiUser,
     Json(body): Json<IdsBody>,
-) -> Result<NoStore<Envelope<KeysBody>>, Refused<(MissingField, InvalidIds)>> {
+) -> Result<NoStore<Envelope<KeysBody>>, Fails<(MissingField, InvalidIds)>> {
     let ids = body.read(bounds::MAX_KEY_BATCH)?;
     app.rate_limiter.may_write_more(&caller.user, ids.len())?;
     let keys = app.keys.list(&caller, &ids).await?;

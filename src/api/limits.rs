@@ -5,8 +5,8 @@ use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 use utoipa::ToSchema;
 
-use super::api_error::ApiError;
-use super::error_code::ErrorCode;
+use crate::api::errors::code::ErrorCode;
+use crate::api::errors::failure::ApiError;
 use crate::domain::bounds;
 use crate::domain::calendar::Period;
 use crate::domain::limit_change::LimitChange;

@@ -8,8 +8,8 @@ use utoipa::ToSchema;
 
 use super::auth::Admin;
 use super::envelope::Envelope;
-use super::refused::Refused;
 use super::state::AppState;
+use crate::api::errors::fails::Fails;
 use crate::service::sign_in_limits::LockedUser;
 
 /// An account at which sign-ins were refused because of too many wrong passwords.
@@ -40,7 +40,7 @@ impl From<LockedUser> for LockedAccountBody {
 /// first; at most 100.
 #[utoipa::path(get, path = "/api/admin/locked_accounts", operation_id = "list_locked_accounts", tag = "administration",
     responses((status = 200, body = Envelope<Vec<LockedAccountBody>>)))]
-pub async fn list(State(app): State<Arc<AppState>>, _: Admin) -> Result<Envelope<Vec<LockedAccountBody>>, Refused> {
+pub async fn list(State(app): State<Arc<AppState>>, _: Admin) -> Result<Envelope<Vec<LockedAccountBody>>, Fails> {
     let accounts = app.sign_in_limits.list_locked().await?;
     Ok(Envelope::of(accounts.into_iter().map(LockedAccountBody::from).collect()))
 }

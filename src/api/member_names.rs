@@ -10,11 +10,11 @@ use serde::de::{DeserializeOwned, Deserializer, Error as _, MapAccess, Visitor};
 use serde::{Deserialize, forward_to_deserialize_any};
 use serde_json::value::RawValue;
 
-use super::api_error::ApiError;
-use super::error_code::ErrorCode;
 use super::extract::{MAX_BODY, body, parse};
 use super::other_names::{OtherNames, folded, is_empty};
 use super::state::AppState;
+use crate::api::errors::code::ErrorCode;
+use crate::api::errors::failure::ApiError;
 
 /// The characters of an unknown name that are compared and shown.
 const MAX_SHOWN: usize = 50;

@@ -9,8 +9,8 @@ use utoipa::ToSchema;
 use super::auth::KeyHolder;
 use super::envelope::{NoStore, Plain};
 use super::extract::ClientIp;
-use super::refused::Refused;
 use super::state::AppState;
+use crate::api::errors::fails::Fails;
 use crate::service::key_holders::KeyHolderError;
 use crate::service::rate_limiter::RateLimiter;
 
@@ -44,7 +44,7 @@ pub async fn list(
     State(app): State<Arc<AppState>>,
     ClientIp(ip): ClientIp,
     KeyHolder(key): KeyHolder,
-) -> Result<NoStore<Plain<ModelsBody>>, Refused<KeyHolderError>> {
+) -> Result<NoStore<Plain<ModelsBody>>, Fails<KeyHolderError>> {
     let usage = app.usage.by_key(&key, ip, RateLimiter::may_call_drop_in).await?;
     let names: Vec<String> =
         if usage.model_limits_enabled { usage.model_limits.allowed_of(&app.models) } else { app.models.clone() };

@@ -7,22 +7,22 @@ use http::StatusCode;
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
 
-use super::api_error::ApiError;
 use super::auth::ApiUser;
 use super::envelope::{Done, Envelope, NoStore};
-use super::error_code::ErrorCode;
-use super::error_code::codes::{InvalidGrace, NotFound, TooManyOldKeys};
 use super::etag::IfMatch;
 use super::extract::{Id, Ids, OptionalJson, Query, query_flag};
-use super::idempotency_key::{IdempotencyKeyHeader, Keyed, KeyedRefused};
+use super::idempotency_key::{IdempotencyErrors, IdempotencyKeyHeader, Keyed};
 use super::member_names::MemberNames;
 use super::other_names::{self, OtherNames};
-use super::refused::{CodeList, CodesByStatus, Refused};
 use super::state::AppState;
-use super::tokens::refusals::WrongVersion;
+use super::tokens::errors::WrongVersion;
+use crate::api::errors::code::ErrorCode;
+use crate::api::errors::code::codes::{InvalidGrace, NotFound, TooManyOldKeys};
+use crate::api::errors::fails::{CodeList, CodesByStatus, Fails};
+use crate::api::errors::failure::ApiError;
 use crate::domain::bounds;
 use crate::domain::id::{OldKeyId, TokenId};
-use crate::domain::keyed_request::Idempotent;
+use crate::domain::idempotency_key::Idempotent;
 use crate::domain::old_key::{Grace, GraceFrom, GraceInvalid, OldKey};
 use crate::domain::time::UnixTime;
 use crate::service::old_keys::{OldKeysError, Rotated};
@@ -126,7 +126,7 @@ pub async fn rotate(
     Keyed(request, OptionalJson(body)): Keyed<OptionalJson<RotateBody>>,
 ) -> Result<
     Idempotent<NoStore<Envelope<RotatedBody>>>,
-    Refused<(InvalidGrace, NotFound, TooManyOldKeys, ExpiredToken, WrongVersion, KeyedRefused)>,
+    Fails<(InvalidGrace, NotFound, TooManyOldKeys, ExpiredToken, WrongVersion, IdempotencyErrors)>,
 > {
     let rotated = app.old_keys.rotate(&caller, TokenId::new(id), body.read()?, &expected, request.as_ref()).await?;
     let now = app.clock.now();
@@ -141,7 +141,7 @@ pub async fn list(
     ApiUser(caller): ApiUser,
     Id(id): Id,
     Query(query): Query<OldKeysQuery>,
-) -> Result<Envelope<Vec<OldKeyBody>>, Refused<NotFound>> {
+) -> Result<Envelope<Vec<OldKeyBody>>, Fails<NotFound>> {
     let keys = app.old_keys.list(&caller, TokenId::new(id), query.is_ended()).await?;
     let now = app.clock.now();
     Ok(Envelope::of(keys.iter().map(|key| OldKeyBody::new(key, now)).collect()))
@@ -154,7 +154,7 @@ pub async fn end(
     State(app): State<Arc<AppState>>,
     ApiUser(caller): ApiUser,
     Ids(id, key): Ids,
-) -> Result<Done, Refused<NotFound>> {
+) -> Result<Done, Fails<NotFound>> {
     app.old_keys.end(&caller, TokenId::new(id), OldKeyId::new(key)).await?;
     Ok(Done::default())
 }

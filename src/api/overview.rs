@@ -9,16 +9,16 @@ use utoipa::ToSchema;
 
 use super::auth::{Admin, SignedIn};
 use super::envelope::Envelope;
-use super::refused::Refused;
 use super::state::AppState;
 use super::tokens::{StateBody, TokenBody};
 use super::usage::DayBody;
+use crate::api::errors::fails::Fails;
 use crate::domain::calendar::Moment;
 use crate::domain::ledger::{StateCounts, StateName};
 use crate::domain::refusals::RecentRefusals;
 use crate::domain::time::UnixTime;
 use crate::service::overview::Overview;
-use crate::service::report_queue::ReportRefused;
+use crate::service::report_queue::ReportQueueFull;
 
 /// The spend of the last seven days, and the tokens that need attention.
 #[derive(Debug, Serialize, ToSchema)]
@@ -161,7 +161,7 @@ impl OverviewBody {
 pub async fn show(
     State(app): State<Arc<AppState>>,
     SignedIn(caller): SignedIn,
-) -> Result<Envelope<OverviewBody>, Refused> {
+) -> Result<Envelope<OverviewBody>, Fails> {
     let at = app.ledger.now();
     let overview = app.overviews.show(&caller.user, app.tokens.groups(), &at).await?;
     Ok(Envelope::of(OverviewBody::new(overview, &at, &app)))
@@ -173,7 +173,7 @@ pub async fn show(
 pub async fn show_all_users(
     State(app): State<Arc<AppState>>,
     Admin(caller): Admin,
-) -> Result<Envelope<AllUsersOverviewBody>, Refused<ReportRefused>> {
+) -> Result<Envelope<AllUsersOverviewBody>, Fails<ReportQueueFull>> {
     let overview = app.overviews.show_all_users(&caller, app.tokens.groups(), app.ledger.now()).await?;
     Ok(Envelope::of(AllUsersOverviewBody {
         states: states(&overview.states),

@@ -4,8 +4,8 @@ use axum::response::{IntoResponse, Response};
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
 
-use super::api_error::ApiError;
 use super::envelope::Envelope;
+use crate::api::errors::failure::ApiError;
 use crate::domain::page::{FirstPage, Page, PageRequest};
 use crate::domain::search::SearchPattern;
 

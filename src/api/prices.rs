@@ -1,4 +1,4 @@
-//! `GET /api/prices`: what models cost (contract: prices).
+//! `GET /api/prices`: what models cost (spec §11, Price list).
 
 use std::sync::Arc;
 
@@ -8,8 +8,8 @@ use utoipa::ToSchema;
 
 use super::auth::SignedIn;
 use super::envelope::Envelope;
-use super::refused::Refused;
 use super::state::AppState;
+use crate::api::errors::fails::Fails;
 use crate::domain::price::{Price, Rate, TokenPrices};
 use crate::service::prices::PricesInForce;
 
@@ -84,10 +84,7 @@ impl From<(&str, &Price)> for PriceBody {
 /// What models cost: the prices by which requests are charged whose gateway sends counts and no amount.
 #[utoipa::path(get, path = "/api/prices", operation_id = "list_prices", tag = "usage",
     responses((status = 200, body = Envelope<PricesBody>)))]
-pub async fn list(
-    State(app): State<Arc<AppState>>,
-    SignedIn(caller): SignedIn,
-) -> Result<Envelope<PricesBody>, Refused> {
+pub async fn list(State(app): State<Arc<AppState>>, SignedIn(caller): SignedIn) -> Result<Envelope<PricesBody>, Fails> {
     let PricesInForce { list, since, refused } = app.prices.in_force();
     let refused = refused.filter(|_| caller.user.role.is_admin());
     Ok(Envelope::of(PricesBody { since: since.get(), prices: list.all().map(PriceBody::from).collect(), refused }))

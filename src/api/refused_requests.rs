@@ -8,14 +8,14 @@ use utoipa::ToSchema;
 
 use super::auth::{Admin, SignedIn};
 use super::envelope::Envelope;
-use super::error_code::codes::{InvalidRange, NotFound, RangeTooLarge};
 use super::extract::Query;
 use super::ledger::ReasonBody;
-use super::refused::Refused;
 use super::state::AppState;
 use super::usage_reports::{ReportUserQuery, SpanQuery};
+use crate::api::errors::code::codes::{InvalidRange, NotFound, RangeTooLarge};
+use crate::api::errors::fails::Fails;
 use crate::domain::refused_requests::RefusedReport;
-use crate::service::report_queue::ReportRefused;
+use crate::service::report_queue::ReportQueueFull;
 
 /// The requests of a token that were refused for one reason.
 #[derive(Debug, Serialize, ToSchema)]
@@ -76,7 +76,7 @@ pub async fn list_own(
     State(app): State<Arc<AppState>>,
     SignedIn(caller): SignedIn,
     Query(days): Query<SpanQuery>,
-) -> Result<Envelope<RefusedBody>, Refused<(InvalidRange, RangeTooLarge, ReportRefused, NotFound)>> {
+) -> Result<Envelope<RefusedBody>, Fails<(InvalidRange, RangeTooLarge, ReportQueueFull, NotFound)>> {
     let span = days.span(app.usage_reports.today(None))?;
     let report = app.usage_reports.show_own_refused(&caller, days.token()?, span).await?;
     Ok(Envelope::of(RefusedBody::new(&report, app.time_zone.clone())))
@@ -91,7 +91,7 @@ pub async fn list(
     Admin(caller): Admin,
     Query(days): Query<SpanQuery>,
     Query(user): Query<ReportUserQuery>,
-) -> Result<Envelope<RefusedBody>, Refused<(InvalidRange, RangeTooLarge, ReportRefused, NotFound)>> {
+) -> Result<Envelope<RefusedBody>, Fails<(InvalidRange, RangeTooLarge, ReportQueueFull, NotFound)>> {
     let span = days.span(app.usage_reports.today(None))?;
     let report = app.usage_reports.show_refused(&caller, user.scope(days.token()?)?, span).await?;
     Ok(Envelope::of(RefusedBody::new(&report, app.time_zone.clone())))

@@ -7,19 +7,19 @@ use axum::response::{IntoResponse, Response};
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
 
-use super::api_error::ApiError;
 use super::audit::{DaysQuery, without_control_characters};
 use super::auth::{Admin, KeyHolder, SignedIn};
 use super::csv::{Format, csv};
 use super::envelope::{Envelope, NoStore};
-use super::error_code::ErrorCode;
-use super::error_code::codes::{InvalidFilter, InvalidPage, InvalidRange, NotFound, RangeTooLarge};
 use super::extract::{ClientIp, Query, query_number};
 use super::limits::ExceededBody;
-use super::refused::Refused;
 use super::state::AppState;
 use super::usage::Dollars;
 use super::usage_reports::ReportUserQuery;
+use crate::api::errors::code::ErrorCode;
+use crate::api::errors::code::codes::{InvalidFilter, InvalidPage, InvalidRange, NotFound, RangeTooLarge};
+use crate::api::errors::fails::Fails;
+use crate::api::errors::failure::ApiError;
 use crate::domain::id::{GatewayId, TokenId};
 use crate::domain::ledger::RefusalReason;
 use crate::domain::money::Quota;
@@ -29,7 +29,7 @@ use crate::domain::request_history::{
 };
 use crate::domain::time::UnixTime;
 use crate::service::key_holders::KeyHolderError;
-use crate::service::report_queue::ReportRefused;
+use crate::service::report_queue::ReportQueueFull;
 use crate::service::request_history::KeyRequestsError;
 
 /// Which requests to list.
@@ -250,7 +250,7 @@ impl From<RequestPage> for RequestsBody {
 }
 
 /// Why no requests are answered.
-type RequestsRefused = (InvalidRange, InvalidPage, InvalidFilter, RangeTooLarge, NotFound, ReportRefused);
+type RequestsErrors = (InvalidRange, InvalidPage, InvalidFilter, RangeTooLarge, NotFound, ReportQueueFull);
 
 fn page_of(page: RequestPage) -> Response {
     Envelope::of(RequestsBody::from(page)).into_response()
@@ -330,7 +330,7 @@ pub async fn list_own(
     Query(query): Query<RequestsQuery>,
     Query(days): Query<DaysQuery>,
     Query(place): Query<PlaceQuery>,
-) -> Result<Response, Refused<RequestsRefused>> {
+) -> Result<Response, Fails<RequestsErrors>> {
     let (token, format, place) = (query.token()?, Format::parse(place.format.as_deref())?, place.read()?);
     let filter = query.filter(&days, &app)?;
     Ok(match format {
@@ -366,7 +366,7 @@ pub async fn list_of_key(
     Query(days): Query<DaysQuery>,
 ) -> Result<
     NoStore<Envelope<RequestsBody>>,
-    Refused<(KeyHolderError, InvalidRange, InvalidPage, InvalidFilter, ReportRefused)>,
+    Fails<(KeyHolderError, InvalidRange, InvalidPage, InvalidFilter, ReportQueueFull)>,
 > {
     let KeyRequestsQuery { model, request_id, outcome, after, size } = query;
     let place = PlaceQuery { after, size, format: None }.read()?;
@@ -397,7 +397,7 @@ pub async fn list(
     Query(user): Query<ReportUserQuery>,
     Query(days): Query<DaysQuery>,
     Query(place): Query<PlaceQuery>,
-) -> Result<Response, Refused<RequestsRefused>> {
+) -> Result<Response, Fails<RequestsErrors>> {
     let (scope, format) = (user.scope(query.token()?)?, Format::parse(place.format.as_deref())?);
     let (place, filter) = (place.read()?, query.filter(&days, &app)?);
     Ok(match format {

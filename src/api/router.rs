@@ -18,9 +18,9 @@ use super::openapi::endpoint::{Endpoint, endpoint};
 use super::permission::Permission;
 use super::state::AppState;
 use super::{
-    access_tokens, activity, api_error, audit, auth, billing, charge_history, dashboard, enablement, forecasts,
-    gateways, health, imports, keys, locked_accounts, middleware, models, old_keys, overview, prices, refused_requests,
-    request_history, sessions, settings, sign_in, tokens, usage, usage_reports, users,
+    access_tokens, activity, audit, auth, billing, charge_history, dashboard, enablement, forecasts, gateways, health,
+    imports, keys, locked_accounts, middleware, models, old_keys, overview, prices, refused_requests, request_history,
+    sessions, settings, sign_in, tokens, usage, usage_reports, users,
 };
 use crate::storage::sessions::SessionTable;
 
@@ -206,7 +206,7 @@ pub fn router_when_full(app: Arc<AppState>) -> Router {
     let routes = Router::new()
         .route("/healthz", get(health::live))
         .route("/readyz", get(health::ready))
-        .fallback(async || api_error::ApiError::too_many_connections())
+        .fallback(async || crate::api::errors::failure::ApiError::too_many_connections())
         .layer(MapRequestLayer::new(middleware::observe::note_route))
         .with_state(Arc::clone(&app));
     layered(routes, app)

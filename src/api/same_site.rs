@@ -5,8 +5,8 @@ use std::net::IpAddr;
 use http::request::Parts;
 use http::{HeaderMap, header};
 
-use super::api_error::ApiError;
 use super::state::AppState;
+use crate::api::errors::failure::ApiError;
 
 /// Over what the session cookie is sent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -6,14 +6,14 @@ use axum::extract::State;
 use serde::Serialize;
 use utoipa::ToSchema;
 
-use super::api_error::ApiError;
 use super::auth::{CurrentSession, SignedIn};
 use super::envelope::{Done, Envelope};
-use super::error_code::ErrorCode;
-use super::error_code::codes::NotFound;
 use super::extract::Id;
-use super::refused::Refused;
 use super::state::AppState;
+use crate::api::errors::code::ErrorCode;
+use crate::api::errors::code::codes::NotFound;
+use crate::api::errors::fails::Fails;
+use crate::api::errors::failure::ApiError;
 use crate::domain::id::SessionId;
 use crate::domain::session::Session;
 use crate::domain::time::UnixTime;
@@ -59,7 +59,7 @@ pub async fn list(
     State(app): State<Arc<AppState>>,
     SignedIn(caller): SignedIn,
     CurrentSession(current): CurrentSession,
-) -> Result<Envelope<Vec<SessionBody>>, Refused> {
+) -> Result<Envelope<Vec<SessionBody>>, Fails> {
     let sessions = app.sessions.list(&caller, current.as_ref()).await?;
     Ok(Envelope::of(sessions.into_iter().map(SessionBody::from).collect()))
 }
@@ -71,7 +71,7 @@ pub async fn end(
     State(app): State<Arc<AppState>>,
     SignedIn(caller): SignedIn,
     Id(id): Id,
-) -> Result<Done, Refused<NotFound>> {
+) -> Result<Done, Fails<NotFound>> {
     app.sessions.end(&caller, SessionId::new(id)).await?;
     Ok(Done::default())
 }
@@ -83,7 +83,7 @@ pub async fn end_others(
     State(app): State<Arc<AppState>>,
     SignedIn(caller): SignedIn,
     CurrentSession(current): CurrentSession,
-) -> Result<Envelope<u64>, Refused> {
+) -> Result<Envelope<u64>, Fails> {
     Ok(Envelope::of(app.sessions.end_others(&caller, current.as_ref()).await?))
 }
 

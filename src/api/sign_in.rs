@@ -10,20 +10,20 @@ use serde::Deserialize;
 use tower_sessions::Session;
 use utoipa::ToSchema;
 
-use super::api_error::ApiError;
 use super::auth::{NotForeign, end_session, may_end_session, start_session};
 use super::envelope::{Done, Envelope};
-use super::error_code::ErrorCode;
-use super::error_code::codes::{
-    CrossSiteRequest, HttpsRequired, InvalidEmail, InvalidPassword, InvalidUsername, MissingField, RateLimited,
-    RegistrationClosed, SignInBusy, UserDisabled, WrongCredentials,
-};
 use super::extract::{Json, MAX_STRANGERS_BODY, exposed, origin};
 use super::member_names::{CheckedJson, MemberNames};
-use super::refused::Refused;
 use super::same_site::{self, Cookies};
 use super::state::AppState;
 use super::users::UserBody;
+use crate::api::errors::code::ErrorCode;
+use crate::api::errors::code::codes::{
+    CrossSiteRequest, HttpsRequired, InvalidEmail, InvalidPassword, InvalidUsername, MissingField, RateLimited,
+    RegistrationClosed, SignInBusy, UserDisabled, WrongCredentials,
+};
+use crate::api::errors::fails::Fails;
+use crate::api::errors::failure::ApiError;
 use crate::domain::caller::Origin;
 use crate::domain::password::{NewPassword, TypedPassword};
 use crate::domain::text;
@@ -86,7 +86,7 @@ impl FromRequestParts<Arc<AppState>> for MayRegister {
 }
 
 /// Why nobody is signed in.
-type SignInRefused = (CrossSiteRequest, HttpsRequired, WrongCredentials, UserDisabled, RateLimited, SignInBusy);
+type SignInErrors = (CrossSiteRequest, HttpsRequired, WrongCredentials, UserDisabled, RateLimited, SignInBusy);
 
 /// Sign in. The response sets the cookie `session`. Pages of other sites cannot call this.
 #[utoipa::path(post, path = "/api/user/login", operation_id = "login", tag = "accounts", request_body = LoginBody,
@@ -98,7 +98,7 @@ pub async fn sign_in(
     session: Session,
     headers: HeaderMap,
     Json(body): Json<LoginBody, MAX_STRANGERS_BODY>,
-) -> Result<Envelope<UserBody>, Refused<SignInRefused>> {
+) -> Result<Envelope<UserBody>, Fails<SignInErrors>> {
     if app.cookies == Cookies::ForHttpsAlone && same_site::is_plain_http(&headers) {
         let message = "the session cookie is for HTTPS alone, and this page was opened over plain HTTP, so the browser would not \
                        keep it: open it over https, or set KEYMETER_HTTP__SECURE_COOKIES=never";
@@ -125,7 +125,7 @@ pub async fn sign_out(
     _: NotForeign,
     session: Session,
     parts: Parts,
-) -> Result<Done, Refused<CrossSiteRequest>> {
+) -> Result<Done, Fails<CrossSiteRequest>> {
     may_end_session(&session, &parts, &app).await?;
     end_session(&session).await?;
     Ok(Done::default())
@@ -139,12 +139,12 @@ pub async fn sign_out_by_post(
     not_foreign: NotForeign,
     session: Session,
     parts: Parts,
-) -> Result<Done, Refused<CrossSiteRequest>> {
+) -> Result<Done, Fails<CrossSiteRequest>> {
     sign_out(app, not_foreign, session, parts).await
 }
 
 /// Why no account was created.
-type RegisterRefused = (
+type RegisterErrors = (
     (InvalidUsername, InvalidPassword, InvalidEmail, MissingField),
     (CrossSiteRequest, RegistrationClosed, UsernameConflict, RateLimited, SignInBusy),
 );
@@ -157,7 +157,7 @@ pub async fn register(
     _: NotForeign,
     MayRegister(origin): MayRegister,
     CheckedJson(body): CheckedJson<RegisterBody, MAX_STRANGERS_BODY>,
-) -> Result<Done, Refused<RegisterRefused>> {
+) -> Result<Done, Fails<RegisterErrors>> {
     let username = Username::parse(body.username.as_deref().unwrap_or_default())?;
     let password = NewPassword::parse(exposed(body.password.as_ref()))?;
     let email = text::email(body.email.as_deref().unwrap_or_default())?;

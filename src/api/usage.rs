@@ -10,15 +10,15 @@ use serde::{Deserialize, Serialize, Serializer};
 use serde_json::value::RawValue;
 use utoipa::{IntoParams, ToSchema};
 
-use super::api_error::ApiError;
 use super::auth::{ApiUser, KeyHolder};
 use super::envelope::{DataOnly, KeyEnvelope, NoStore};
-use super::error_code::ErrorCode;
-use super::error_code::codes::{InvalidRange, NotFound};
 use super::extract::{ClientIp, Id, Query};
 use super::limits::{PeriodUsageBody, RateLimitsBody};
-use super::refused::Refused;
 use super::state::AppState;
+use crate::api::errors::code::ErrorCode;
+use crate::api::errors::code::codes::{InvalidRange, NotFound};
+use crate::api::errors::fails::Fails;
+use crate::api::errors::failure::ApiError;
 use crate::domain::calendar::Moment;
 use crate::domain::id::TokenId;
 use crate::domain::money::Usd;
@@ -178,7 +178,7 @@ pub async fn by_key(
     State(app): State<Arc<AppState>>,
     ClientIp(ip): ClientIp,
     KeyHolder(key): KeyHolder,
-) -> Result<NoStore<KeyEnvelope<KeyUsageBody>>, Refused<KeyHolderError>> {
+) -> Result<NoStore<KeyEnvelope<KeyUsageBody>>, Fails<KeyHolderError>> {
     let usage = app.usage.by_key(&key, ip, RateLimiter::may_ask_usage).await?;
     Ok(NoStore(KeyEnvelope::of(KeyUsageBody::new(&usage, &app.ledger.now()))))
 }
@@ -192,7 +192,7 @@ pub async fn daily(
     ApiUser(caller): ApiUser,
     Id(id): Id,
     Query(range): Query<RangeQuery>,
-) -> Result<Response, Refused<(InvalidRange, NotFound)>> {
+) -> Result<Response, Fails<(InvalidRange, NotFound)>> {
     let (start, end) = (range.start_date.as_deref(), range.end_date.as_deref());
     let (usage, age) = app.usage.daily(&caller, TokenId::new(id), start, end).await?;
     Ok(with_age(usage, age))
@@ -207,7 +207,7 @@ pub async fn daily_by_key(
     ClientIp(ip): ClientIp,
     KeyHolder(key): KeyHolder,
     Query(range): Query<RangeQuery>,
-) -> Result<Response, Refused<(KeyHolderError, InvalidRange, NotFound)>> {
+) -> Result<Response, Fails<(KeyHolderError, InvalidRange, NotFound)>> {
     let (start, end) = (range.start_date.as_deref(), range.end_date.as_deref());
     let (usage, age) = app.usage.daily_by_key(&key, ip, start, end).await?;
     Ok(with_age(usage, age))

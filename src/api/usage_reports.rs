@@ -8,22 +8,22 @@ use http::StatusCode;
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
 
-use super::api_error::ApiError;
 use super::auth::{Admin, SignedIn};
 use super::csv::{Format, csv};
 use super::envelope::Envelope;
-use super::error_code::ErrorCode;
-use super::error_code::codes::{InvalidFilter, InvalidRange, NotFound, RangeTooLarge};
 use super::extract::{Query, query_number};
-use super::refused::{CodeList, CodesByStatus, Refused};
 use super::state::AppState;
 use super::usage::Dollars;
+use crate::api::errors::code::ErrorCode;
+use crate::api::errors::code::codes::{InvalidFilter, InvalidRange, NotFound, RangeTooLarge};
+use crate::api::errors::fails::{CodeList, CodesByStatus, Fails};
+use crate::api::errors::failure::ApiError;
 use crate::domain::id::{GatewayId, TokenId, UserId};
 use crate::domain::time::Day;
 use crate::domain::usage_report::{
     Amounts, Dimension, Grouping, ReportInvalid, ReportRequest, ReportRow, ReportSpan, UsageReport,
 };
-use crate::service::report_queue::ReportRefused;
+use crate::service::report_queue::ReportQueueFull;
 use crate::service::usage_reports::{ReportScope, UsageReportsError};
 
 /// Which days, and which token.
@@ -273,7 +273,7 @@ pub async fn show_own(
     Query(days): Query<SpanQuery>,
     Query(zone): Query<ZoneQuery>,
     Query(query): Query<ReportQuery>,
-) -> Result<Response, Refused<(ReportInvalid, ReportRefused, NotFound)>> {
+) -> Result<Response, Fails<(ReportInvalid, ReportQueueFull, NotFound)>> {
     let format = Format::parse(query.format.as_deref())?;
     let request = days.request(&zone, Grouping::parse(query.group_by.as_deref())?, &app)?;
     let report = app.usage_reports.show_own(&caller, days.token()?, request).await?;
@@ -291,7 +291,7 @@ pub async fn show(
     Query(zone): Query<ZoneQuery>,
     Query(query): Query<ReportQuery>,
     Query(user): Query<ReportUserQuery>,
-) -> Result<Response, Refused<(ReportInvalid, ReportRefused, NotFound)>> {
+) -> Result<Response, Fails<(ReportInvalid, ReportQueueFull, NotFound)>> {
     let format = Format::parse(query.format.as_deref())?;
     let request = days.request(&zone, Grouping::parse_all_users(query.group_by.as_deref())?, &app)?;
     let scope = user.scope(days.token()?)?;
@@ -335,12 +335,12 @@ impl From<ReportInvalid> for ApiError {
     }
 }
 
-impl From<ReportRefused> for ApiError {
-    fn from(error: ReportRefused) -> Self {
-        let refusal = Self::new(ErrorCode::ReportsBusy, error.to_string());
+impl From<ReportQueueFull> for ApiError {
+    fn from(error: ReportQueueFull) -> Self {
+        let failure = Self::new(ErrorCode::ReportsBusy, error.to_string());
         match error {
-            ReportRefused::OwnLineFull => refusal.with_status(StatusCode::TOO_MANY_REQUESTS),
-            ReportRefused::LineFull => refusal,
+            ReportQueueFull::OwnLineFull => failure.with_status(StatusCode::TOO_MANY_REQUESTS),
+            ReportQueueFull::LineFull => failure,
         }
     }
 }
@@ -351,7 +351,7 @@ impl CodeList for ReportInvalid {
     }
 }
 
-impl CodeList for ReportRefused {
+impl CodeList for ReportQueueFull {
     fn add_to(codes: &mut CodesByStatus) {
         for status in [StatusCode::TOO_MANY_REQUESTS, StatusCode::SERVICE_UNAVAILABLE] {
             codes.entry(status).or_default().insert(ErrorCode::ReportsBusy);

@@ -5,7 +5,7 @@ use std::process::ExitCode;
 
 use http::StatusCode;
 
-use crate::api::api_error::ApiError;
+use crate::api::errors::failure::ApiError;
 use crate::app::StartError;
 use crate::storage::OpenError;
 

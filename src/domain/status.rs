@@ -49,7 +49,7 @@ impl Status {
 
 /// Why a token was not enabled (spec §4.5b).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-pub enum EnableRefused {
+pub enum EnableError {
     #[error("an administrator disabled this token; only an administrator or root can enable it again")]
     DisabledByAdministrator,
     #[error("root disabled this token; only root can enable it again")]
@@ -72,17 +72,17 @@ impl Token {
     ///
     /// # Errors
     /// A higher role disabled the token; it is expired or exhausted.
-    pub fn enable(mut self, by: Role, now: UnixTime) -> Result<Self, EnableRefused> {
+    pub fn enable(mut self, by: Role, now: UnixTime) -> Result<Self, EnableError> {
         match self.policy.disabled_by {
-            Some(Role::Root) if by < Role::Root => return Err(EnableRefused::DisabledByRoot),
-            Some(Role::Admin) if by < Role::Admin => return Err(EnableRefused::DisabledByAdministrator),
+            Some(Role::Root) if by < Role::Root => return Err(EnableError::DisabledByRoot),
+            Some(Role::Admin) if by < Role::Admin => return Err(EnableError::DisabledByAdministrator),
             Some(Role::User | Role::Admin | Role::Root) | None => {}
         }
         if self.policy.lifetime.is_over(now) {
-            return Err(EnableRefused::Expired);
+            return Err(EnableError::Expired);
         }
         if self.account.is_exhausted() {
-            return Err(EnableRefused::QuotaExhausted);
+            return Err(EnableError::QuotaExhausted);
         }
         Arc::make_mut(&mut self.policy).disabled_by = None;
         Ok(self)
@@ -135,7 +135,7 @@ mod tests {
     /// of enabling it.
     #[test]
     fn status_and_enabling_follow_the_table_of_spec_3() {
-        use EnableRefused as No;
+        use EnableError as No;
         use Status::{Disabled, Enabled, Expired, QuotaExhausted};
         const ON: Option<Role> = None;
         const OFF: Option<Role> = Some(Role::User);
@@ -174,7 +174,7 @@ mod tests {
     /// Each role that may have disabled a token, with each role that may try to enable it.
     #[test]
     fn a_role_cannot_enable_a_token_that_a_higher_role_disabled() {
-        use EnableRefused::{DisabledByAdministrator, DisabledByRoot};
+        use EnableError::{DisabledByAdministrator, DisabledByRoot};
         use Role::{Admin, Root, User};
         let table = [
             (None, User, Ok(())),
@@ -196,7 +196,7 @@ mod tests {
             assert_eq!(off.clone().enable(who, NOW), expected.map(|()| token()), "{case}");
             // The role is checked first, so a lower role does not learn that the token is expired.
             let expired = with_policy(disabled_by, OVER);
-            let other = expected.and(Err(EnableRefused::Expired));
+            let other = expected.and(Err(EnableError::Expired));
             assert_eq!(expired.enable(who, NOW).map(|_| ()), other, "{case}");
             let again = off.disable(who).policy.disabled_by;
             assert_eq!(again, Some(disabled_by.map_or(who, |before| before.max(who))), "{case}");

@@ -26,7 +26,7 @@ pub enum QuotaChange {
 
 /// Why an edit was refused.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-pub enum EditRefused {
+pub enum EditError {
     #[error("`remain_quota` {0}")]
     Quota(#[from] QuotaInvalid),
     /// Holds what is left.
@@ -60,7 +60,7 @@ impl Token {
     ///
     /// # Errors
     /// See [`EditRefused`].
-    pub fn edited(self, patch: TokenPatch) -> Result<Self, EditRefused> {
+    pub fn edited(self, patch: TokenPatch) -> Result<Self, EditError> {
         let unlimited = patch.unlimited_quota.unwrap_or(self.account.budget.is_unlimited());
         let remain = self.account.remain();
         let budget = match patch.remain_quota {
@@ -153,11 +153,11 @@ impl Token {
 }
 
 /// What is left after `add_quota`.
-fn added(remain: Quota, units: i64) -> Result<Quota, EditRefused> {
+fn added(remain: Quota, units: i64) -> Result<Quota, EditError> {
     match remain.changed_by(units) {
-        None if units.is_negative() => Err(EditRefused::Insufficient(remain.get())),
+        None if units.is_negative() => Err(EditError::Insufficient(remain.get())),
         Some(sum) if units <= 0 || sum.get() <= bounds::MAX_QUOTA => Ok(sum),
-        Some(_) | None => Err(EditRefused::TooMuch(remain.get())),
+        Some(_) | None => Err(EditError::TooMuch(remain.get())),
     }
 }
 
@@ -191,7 +191,7 @@ mod tests {
         assert_eq!(RequestedQuota::new(-1).budget(true), Ok(Budget::Unlimited { shelved: Quota::ZERO }));
         let set = Some(QuotaChange::Set(RequestedQuota::new(i64::MAX)));
         let patch = TokenPatch { remain_quota: set, ..TokenPatch::default() };
-        assert_eq!(token().edited(patch), Err(EditRefused::Quota(QuotaInvalid)));
+        assert_eq!(token().edited(patch), Err(EditError::Quota(QuotaInvalid)));
     }
 
     #[test]
@@ -207,15 +207,15 @@ mod tests {
                 assert_eq!(after(unlimited, units), Ok((remain, is_unlimited)), "{units}");
             }
             for units in [-6, i64::MIN] {
-                assert_eq!(after(unlimited, units), Err(EditRefused::Insufficient(5)), "{units}");
+                assert_eq!(after(unlimited, units), Err(EditError::Insufficient(5)), "{units}");
             }
             for units in [bounds::MAX_QUOTA - 4, i64::MAX] {
-                assert_eq!(after(unlimited, units), Err(EditRefused::TooMuch(5)), "{units}");
+                assert_eq!(after(unlimited, units), Err(EditError::TooMuch(5)), "{units}");
             }
         }
         let above = Quota::grant(bounds::MAX_QUOTA).unwrap().changed_by(9).unwrap();
         assert_eq!(added(above, -1).map(Quota::get), Ok(bounds::MAX_QUOTA + 8));
-        assert_eq!(added(above, 1), Err(EditRefused::TooMuch(bounds::MAX_QUOTA + 9)));
+        assert_eq!(added(above, 1), Err(EditError::TooMuch(bounds::MAX_QUOTA + 9)));
     }
 
     #[test]

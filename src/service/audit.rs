@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::report_queue::{ReportQueue, ReportRefused};
+use super::report_queue::{ReportQueue, ReportQueueFull};
 use crate::domain::audit::{AuditFilter, AuditLine};
 use crate::domain::bounds;
 use crate::domain::caller::Caller;
@@ -17,7 +17,7 @@ pub enum AuditError {
     )]
     TooMany,
     #[error(transparent)]
-    Refused(#[from] ReportRefused),
+    Refused(#[from] ReportQueueFull),
     #[error(transparent)]
     Storage(#[from] StorageError),
 }

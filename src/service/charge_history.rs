@@ -7,7 +7,7 @@ use chrono_tz::Tz;
 
 use super::key_holders::{KeyHolderError, KeyHolders};
 use super::rate_limiter::{RateLimited, RateLimiter};
-use super::report_queue::{ReportQueue, ReportRefused};
+use super::report_queue::{ReportQueue, ReportQueueFull};
 use super::request_history::read_newest;
 use super::usage_reports::ReportScope;
 use crate::domain::bounds;
@@ -24,7 +24,7 @@ pub enum ChargeHistoryError {
     #[error(transparent)]
     RateLimited(#[from] RateLimited),
     #[error(transparent)]
-    Refused(#[from] ReportRefused),
+    Refused(#[from] ReportQueueFull),
     #[error(transparent)]
     Storage(#[from] StorageError),
 }

@@ -5,7 +5,6 @@ use std::sync::Arc;
 
 use super::actors::{self, ActorError};
 use super::invalidator::Invalidator;
-use super::keyed_requests::{self, IdempotencyKeyError};
 use super::rng::Rng;
 use super::vault::Vault;
 use crate::domain::audit::{Action, Actor, AuditEntry, Subject};
@@ -15,10 +14,11 @@ use crate::domain::cell::CellLabel;
 use crate::domain::clock::Clock;
 use crate::domain::expected_version::{ExpectedVersion, VersionChanged};
 use crate::domain::id::{OldKeyId, TokenId};
+use crate::domain::idempotency_key::{Idempotent, IdempotentRequest, MadeKey};
 use crate::domain::key::{ApiKey, KeyHint};
-use crate::domain::keyed_request::{Idempotent, IdempotentRequest, MadeKey};
 use crate::domain::old_key::{Grace, OldKey};
 use crate::domain::token::TokenWithKey;
+use crate::service::idempotency_keys::{self, IdempotencyKeyError};
 use crate::storage::{self, Db, StorageError, audit, old_keys, tokens};
 
 #[derive(Debug, thiserror::Error)]
@@ -95,9 +95,9 @@ impl OldKeys {
     ) -> Result<Idempotent<Rotated>, OldKeysError> {
         let mut tx = self.db.begin().await?;
         actors::lock_caller(&mut tx, caller.user.id).await?;
-        if let Some(made) = keyed_requests::find(&mut tx, caller.user.id, request).await? {
+        if let Some(made) = idempotency_keys::find(&mut tx, caller.user.id, request).await? {
             let now = self.clock.now();
-            let found = keyed_requests::open(&mut tx, &self.vault, caller, &made, now).await?.pop();
+            let found = idempotency_keys::open(&mut tx, &self.vault, caller, &made, now).await?.pop();
             let TokenWithKey { token, key } = found.ok_or(OldKeysError::NotFound)?;
             let old_keys = old_keys::list(&mut tx, id, token.policy.lifetime, false, now).await?;
             storage::commit(tx).await?;
@@ -126,7 +126,7 @@ impl OldKeys {
         ];
         audit::insert(&mut tx, self.entry(caller, Action::TokenRotated, id).with(details)).await?;
         let made = [MadeKey { token: id, digest: sealed.digest }];
-        keyed_requests::record(&mut tx, caller.user.id, request, &made, now).await?;
+        idempotency_keys::record(&mut tx, caller.user.id, request, &made, now).await?;
         self.invalidator.commit(tx, caller.user.id).await?;
         Ok(Idempotent::now(Rotated { id, key, key_hint: sealed.hint, old_keys }))
     }

@@ -16,7 +16,7 @@ use crate::telemetry::database_calls::DatabaseCalls;
 
 /// Why a report is not made.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-pub enum ReportRefused {
+pub enum ReportQueueFull {
     #[error("too many of your reports are waiting; ask again when one is answered")]
     OwnLineFull,
     #[error("too many reports are waiting; try again in a moment")]
@@ -90,7 +90,7 @@ impl ReportQueue {
     ) -> impl Future<Output = Result<T, E>> + Send
     where
         T: Send + 'static,
-        E: From<ReportRefused> + Send + 'static,
+        E: From<ReportQueueFull> + Send + 'static,
     {
         // A report is large, and its callers would contain it several times.
         self.run_boxed(user, Box::pin(report))
@@ -104,7 +104,7 @@ impl ReportQueue {
     ) -> Result<T, E>
     where
         T: Send + 'static,
-        E: From<ReportRefused> + Send + 'static,
+        E: From<ReportQueueFull> + Send + 'static,
     {
         let (place, turn) = self.enter(user)?;
         let turn = turn.acquire_owned().await.expect("the semaphore is never closed");
@@ -120,13 +120,13 @@ impl ReportQueue {
         task.await.unwrap_or_else(|error| std::panic::resume_unwind(error.into_panic()))
     }
 
-    fn enter(&self, user: UserId) -> Result<(Place, Arc<Semaphore>), ReportRefused> {
+    fn enter(&self, user: UserId) -> Result<(Place, Arc<Semaphore>), ReportQueueFull> {
         let mut lines = self.lines.lock().unwrap_or_else(PoisonError::into_inner);
         if lines.users.get(&user).is_some_and(|line| line.count >= bounds::MAX_REPORTS_OF_USER) {
-            return Err(ReportRefused::OwnLineFull);
+            return Err(ReportQueueFull::OwnLineFull);
         }
         if lines.total >= bounds::REPORTS_RUNNING + bounds::REPORTS_WAITING {
-            return Err(ReportRefused::LineFull);
+            return Err(ReportQueueFull::LineFull);
         }
         lines.total += 1;
         let line = lines.users.entry(user).or_insert_with(|| Line { count: 0, turn: Arc::new(Semaphore::new(1)) });
@@ -158,7 +158,7 @@ mod tests {
     const ANA: UserId = UserId::new(1);
 
     /// Asks for a report that is made as soon as the sender says so, or is dropped.
-    fn ask(queue: &ReportQueue, user: UserId) -> (oneshot::Sender<()>, JoinHandle<Result<(), ReportRefused>>) {
+    fn ask(queue: &ReportQueue, user: UserId) -> (oneshot::Sender<()>, JoinHandle<Result<(), ReportQueueFull>>) {
         let (finish, finished) = oneshot::channel();
         let queue = queue.clone();
         let report = async move {
@@ -188,7 +188,7 @@ mod tests {
             while steps.recv().await.is_some() {
                 tell.send(has_caller()).await.unwrap();
             }
-            Ok::<_, ReportRefused>(())
+            Ok::<_, ReportQueueFull>(())
         };
         let asked = tokio::spawn(async move { queue.run(ANA, report).await });
         step.send(()).await.unwrap();
@@ -216,7 +216,7 @@ mod tests {
                 settle().await;
                 now.fetch_sub(1, Ordering::SeqCst);
                 per_user[user].fetch_sub(1, Ordering::SeqCst);
-                Ok::<_, ReportRefused>(())
+                Ok::<_, ReportQueueFull>(())
             };
             let id = UserId::new(i64::try_from(user).unwrap());
             tasks.push(tokio::spawn(async move { queue.run(id, report).await }));
@@ -232,7 +232,7 @@ mod tests {
         let queue = ReportQueue::new();
         let anas: Vec<_> = (0..bounds::MAX_REPORTS_OF_USER).map(|_| ask(&queue, ANA)).collect();
         settle().await;
-        assert_eq!(ask(&queue, ANA).1.await.unwrap(), Err(ReportRefused::OwnLineFull));
+        assert_eq!(ask(&queue, ANA).1.await.unwrap(), Err(ReportQueueFull::OwnLineFull));
         let (finish, bens) = ask(&queue, UserId::new(2));
         finish.send(()).unwrap();
         assert_eq!(bens.await.unwrap(), Ok(()));
@@ -247,7 +247,7 @@ mod tests {
         let mut asked: Vec<_> = users.take(most).map(|user| ask(&queue, user)).collect();
         settle().await;
         let another = UserId::new(0);
-        assert_eq!(ask(&queue, another).1.await.unwrap(), Err(ReportRefused::LineFull));
+        assert_eq!(ask(&queue, another).1.await.unwrap(), Err(ReportQueueFull::LineFull));
         // One that waits is cancelled.
         asked.pop().unwrap().1.abort();
         settle().await;

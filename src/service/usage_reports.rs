@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use chrono_tz::Tz;
 
-use super::report_queue::{ReportQueue, ReportRefused};
+use super::report_queue::{ReportQueue, ReportQueueFull};
 use crate::domain::bounds;
 use crate::domain::caller::Caller;
 use crate::domain::clock::Clock;
@@ -48,7 +48,7 @@ pub enum UsageReportsError {
     )]
     GatewaysUnknown(Day),
     #[error(transparent)]
-    Refused(#[from] ReportRefused),
+    Refused(#[from] ReportQueueFull),
     #[error(transparent)]
     Storage(#[from] StorageError),
 }

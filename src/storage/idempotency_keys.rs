@@ -4,8 +4,8 @@
 use super::retention::BATCH_ROWS;
 use super::{Conn, StorageError};
 use crate::domain::id::{TokenId, UserId};
+use crate::domain::idempotency_key::{IdempotencyKey, IdempotentRequest, MadeKey};
 use crate::domain::key::Digest;
-use crate::domain::keyed_request::{IdempotencyKey, IdempotentRequest, MadeKey};
 use crate::domain::time::UnixTime;
 
 /// The hash of the request with this key, and what it made.

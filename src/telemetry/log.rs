@@ -2,7 +2,7 @@
 //!
 //! The request log is an interface: one line of target `keymeter::request` for every answer, with
 //! `method`, `route` (the pattern, never the path), `status`, `us` (microseconds), `db_calls` and
-//! `db_us` (statements of this request and their time), `request_id`, `ip` and, where known, `user_id`, the error code
+//! `db_us` (statements of this request and their time), `http_request_id`, `ip` and, where known, `user_id`, the error code
 //! `error` and the `cause` of a failure that is not the caller's. Every other line that is written for a request has its
 //! span `request`. No line contains a key, a cookie, a password or a body.
 

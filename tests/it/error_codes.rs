@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 use std::fs;
 use std::path::Path;
 
-use keymeter::api::error_code::ErrorCode;
+use keymeter::api::errors::code::ErrorCode;
 
 const PAGE: &str = "docs/errors.md";
 

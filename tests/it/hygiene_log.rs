@@ -236,7 +236,7 @@ async fn a_request_is_one_line_of_the_log_with_the_route_and_never_the_path(pool
     assert_eq!(server.terminate(), Some(0));
     let log = server.output();
     let lines = log.lines().filter_map(|line| serde_json::from_str::<Value>(line).ok());
-    let own: Vec<Value> = lines.filter(|line| line["request_id"] == "one-of-mine").collect();
+    let own: Vec<Value> = lines.filter(|line| line["http_request_id"] == "one-of-mine").collect();
     assert_eq!(own.len(), 1, "{log}");
     let line = &own[0];
     for (field, value) in [

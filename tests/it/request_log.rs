@@ -123,7 +123,8 @@ async fn a_line_that_is_no_answer_says_for_which_request_batch_or_job_it_was_wri
         let output = server.output();
         output.lines().filter_map(|line| serde_json::from_str(line).ok()).filter(is_meant).collect()
     };
-    let of_page = lines(&server, |line| line["spans"][0]["request_id"] == "page-1" && line["target"] == "sqlx::query");
+    let of_page =
+        lines(&server, |line| line["spans"][0]["http_request_id"] == "page-1" && line["target"] == "sqlx::query");
     assert!(of_page.len() > 1, "{of_page:?}");
     for line in &of_page {
         let span = &line["spans"][0];

@@ -113,7 +113,7 @@ async fn requests_batches_and_jobs_are_sent_as_spans_without_secrets(pool: PgPoo
     assert!(!ended.1.contains("the last spans were not sent"), "{}", ended.1);
 
     let one = |id: &str| {
-        let mut found = collector.with("request_id", id);
+        let mut found = collector.with("http_request_id", id);
         assert_eq!(found.len(), 1, "{id}: {found:?}");
         found.remove(0)
     };

@@ -7,21 +7,21 @@ use axum::extract::State;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
-use super::refusals::KeyRefused;
 use super::requests::{CountFields, ModelOfPrice, UsdText, context, cost, count_fields, request_id};
 use super::responses::TokenIdentityBody;
-use crate::api::api_error::ApiError;
 use crate::api::auth::CallingGateway;
 use crate::api::envelope::Envelope;
-use crate::api::error_code::ErrorCode;
-use crate::api::error_code::codes::{
+use crate::api::errors::code::ErrorCode;
+use crate::api::errors::code::codes::{
     AmbiguousAmount, InvalidCharges, InvalidCount, InvalidIp, InvalidModel, InvalidQuota, InvalidRequestId, InvalidUsd,
     LedgerBusy, MissingField, ModelNotPriced, RequestIdReused,
 };
+use crate::api::errors::fails::Fails;
+use crate::api::errors::failure::ApiError;
 use crate::api::extract::Json;
+use crate::api::ledger::errors::KeyErrors;
 use crate::api::limits::ExceededBody;
 use crate::api::middleware::observe::PartialFailure;
-use crate::api::refused::Refused;
 use crate::api::state::AppState;
 use crate::domain::bounds;
 use crate::domain::ledger::ChargeOutcome;
@@ -137,8 +137,8 @@ impl From<Result<Charged, ApiError>> for OutcomeBody {
 }
 
 /// Why nothing was charged.
-type ChargeRefused = (
-    (KeyRefused, MissingField, InvalidModel, InvalidIp, InvalidQuota, InvalidCount),
+type ChargeErrors = (
+    (KeyErrors, MissingField, InvalidModel, InvalidIp, InvalidQuota, InvalidCount),
     (AmbiguousAmount, InvalidUsd, ModelNotPriced, InvalidRequestId, RequestIdReused, LedgerBusy),
 );
 
@@ -149,7 +149,7 @@ pub async fn charge(
     State(app): State<Arc<AppState>>,
     CallingGateway(gateway): CallingGateway,
     Json(body): Json<ChargeBody>,
-) -> Result<Envelope<ChargedBody>, Refused<ChargeRefused>> {
+) -> Result<Envelope<ChargedBody>, Fails<ChargeErrors>> {
     let (key, charge) = body.parse()?;
     Ok(Envelope::of(app.ledger.charge(gateway, &key, charge).await?.into()))
 }
@@ -162,7 +162,7 @@ pub async fn charges(
     State(app): State<Arc<AppState>>,
     CallingGateway(gateway): CallingGateway,
     Json(body): Json<ChargesBody>,
-) -> Result<(Option<Extension<PartialFailure>>, Envelope<Vec<OutcomeBody>>), Refused<InvalidCharges>> {
+) -> Result<(Option<Extension<PartialFailure>>, Envelope<Vec<OutcomeBody>>), Fails<InvalidCharges>> {
     let charges = body.charges.unwrap_or_default();
     if charges.is_empty() || charges.len() > bounds::MAX_CHARGES {
         let message = format!("`charges` must have 1 to {} entries", bounds::MAX_CHARGES);

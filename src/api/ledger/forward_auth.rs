@@ -6,12 +6,12 @@ use axum::extract::State;
 use axum::response::{IntoResponse, Response};
 use http::{HeaderName, HeaderValue};
 
-use super::refusals::KeyRefused;
 use super::verify::VerificationBody;
 use crate::api::auth::{GatewayInFront, KeyHolder};
 use crate::api::envelope::Envelope;
+use crate::api::errors::fails::Fails;
 use crate::api::extract::ClientIp;
-use crate::api::refused::Refused;
+use crate::api::ledger::errors::KeyErrors;
 use crate::api::state::AppState;
 use crate::domain::ip_allowlist::ClientAddress;
 use crate::domain::ledger::RequestContext;
@@ -30,7 +30,7 @@ pub async fn auth(
     GatewayInFront(gateway): GatewayInFront,
     KeyHolder(key): KeyHolder,
     ClientIp(ip): ClientIp,
-) -> Result<Response, Refused<KeyRefused>> {
+) -> Result<Response, Fails<KeyErrors>> {
     let context = RequestContext { model: None, ip: ip.map_or(ClientAddress::Unknown, ClientAddress::Known) };
     // A key with nothing left is refused.
     let verification =

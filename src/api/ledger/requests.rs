@@ -6,8 +6,8 @@ use utoipa::openapi::RefOr;
 use utoipa::openapi::schema::{ObjectBuilder, Schema, SchemaType, Type};
 use utoipa::{Number, PartialSchema, ToSchema};
 
-use crate::api::api_error::ApiError;
-use crate::api::error_code::ErrorCode;
+use crate::api::errors::code::ErrorCode;
+use crate::api::errors::failure::ApiError;
 use crate::domain::bounds;
 use crate::domain::ip_allowlist::{self, ClientAddress};
 use crate::domain::ledger::{Counts, RequestContext};

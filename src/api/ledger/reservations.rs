@@ -6,22 +6,22 @@ use axum::extract::State;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
-use super::refusals::KeyRefused;
 use super::requests::{
     CountFields, ModelOfPrice, UsdText, context, cost, count_fields, model, most, optional_amount, request_id,
 };
 use super::responses::TokenIdentityBody;
-use crate::api::api_error::ApiError;
 use crate::api::auth::CallingGateway;
 use crate::api::envelope::Envelope;
-use crate::api::error_code::ErrorCode;
-use crate::api::error_code::codes::{
+use crate::api::errors::code::ErrorCode;
+use crate::api::errors::code::codes::{
     AmbiguousAmount, InvalidCount, InvalidIp, InvalidModel, InvalidOnExpiry, InvalidQuota, InvalidRequestId,
     InvalidTtl, InvalidUsd, LedgerBusy, MissingField, ModelNotPriced, RequestIdReused, ReservationEnded,
     ReservationNotFound, TooManyConcurrent,
 };
+use crate::api::errors::fails::Fails;
+use crate::api::errors::failure::ApiError;
 use crate::api::extract::Json;
-use crate::api::refused::Refused;
+use crate::api::ledger::errors::KeyErrors;
 use crate::api::state::AppState;
 use crate::domain::bounds;
 use crate::domain::ledger::{OnExpiry, Refusal, RefusalReason, ReservationHandle};
@@ -169,22 +169,22 @@ pub struct ReleasedBody {
 }
 
 /// Why an amount was not read.
-type AmountRefused = (MissingField, AmbiguousAmount, InvalidQuota, InvalidUsd);
+type AmountErrors = (MissingField, AmbiguousAmount, InvalidQuota, InvalidUsd);
 
 /// Why counts do not say a cost.
-type CountsRefused = (InvalidCount, ModelNotPriced);
+type CountsErrors = (InvalidCount, ModelNotPriced);
 
 /// Why nothing was reserved.
-type ReserveRefused = (
-    (KeyRefused, AmountRefused, CountsRefused, InvalidModel, InvalidIp, InvalidTtl, InvalidOnExpiry),
+type ReserveErrors = (
+    (KeyErrors, AmountErrors, CountsErrors, InvalidModel, InvalidIp, InvalidTtl, InvalidOnExpiry),
     (InvalidRequestId, RequestIdReused, ReservationEnded, TooManyConcurrent, LedgerBusy),
 );
 
 /// Why a reservation was not extended.
-type ExtendRefused = ((KeyRefused, AmountRefused, InvalidTtl), ReservationNotFound, ReservationEnded, LedgerBusy);
+type ExtendErrors = ((KeyErrors, AmountErrors, InvalidTtl), ReservationNotFound, ReservationEnded, LedgerBusy);
 
 /// Why a reservation was not ended.
-type ReservationRefused = (MissingField, ReservationNotFound, ReservationEnded, LedgerBusy);
+type ReservationErrors = (MissingField, ReservationNotFound, ReservationEnded, LedgerBusy);
 
 /// Hold quota for a request whose cost is not known yet.
 #[utoipa::path(post, path = "/api/gateway/reserve", tag = "gateway", request_body = ReserveBody,
@@ -193,7 +193,7 @@ pub async fn reserve(
     State(app): State<Arc<AppState>>,
     CallingGateway(gateway): CallingGateway,
     Json(body): Json<ReserveBody>,
-) -> Result<Envelope<ReservedBody>, Refused<ReserveRefused>> {
+) -> Result<Envelope<ReservedBody>, Fails<ReserveErrors>> {
     let request_id = request_id(body.request_id)?;
     let counts = count_fields!(body);
     let seconds = ttl(body.ttl_seconds)?.unwrap_or(bounds::RESERVATION_SECONDS);
@@ -212,7 +212,7 @@ pub async fn extend(
     State(app): State<Arc<AppState>>,
     CallingGateway(gateway): CallingGateway,
     Json(body): Json<ExtendBody>,
-) -> Result<Envelope<ExtendedBody>, Refused<ExtendRefused>> {
+) -> Result<Envelope<ExtendedBody>, Fails<ExtendErrors>> {
     let quota = optional_amount(body.quota, body.usd.as_ref())?;
     let seconds = ttl(body.ttl_seconds)?;
     if quota.is_none() && seconds.is_none() {
@@ -236,7 +236,7 @@ pub async fn settle(
     State(app): State<Arc<AppState>>,
     CallingGateway(gateway): CallingGateway,
     Json(body): Json<SettleBody>,
-) -> Result<Envelope<SettledBody>, Refused<(ReservationRefused, AmountRefused, CountsRefused, InvalidModel)>> {
+) -> Result<Envelope<SettledBody>, Fails<(ReservationErrors, AmountErrors, CountsErrors, InvalidModel)>> {
     let counts = count_fields!(body);
     let cost = cost((body.quota, body.usd.as_ref()), counts, ModelOfPrice::OfReservation)?;
     let model = model(body.model)?;
@@ -257,7 +257,7 @@ pub async fn release(
     State(app): State<Arc<AppState>>,
     CallingGateway(gateway): CallingGateway,
     Json(body): Json<ReleaseBody>,
-) -> Result<Envelope<ReleasedBody>, Refused<ReservationRefused>> {
+) -> Result<Envelope<ReleasedBody>, Fails<ReservationErrors>> {
     let reservation = handle(body.reservation_id.as_deref())?;
     let remain_quota = app.ledger.release(gateway, reservation).await?.get();
     Ok(Envelope::of(ReleasedBody { remain_quota }))

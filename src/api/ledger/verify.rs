@@ -6,16 +6,16 @@ use axum::extract::State;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
-use super::refusals::ReasonBody;
 use super::requests::{CountFields, UsdText, context, count_fields, most};
 use crate::api::auth::CallingGateway;
 use crate::api::envelope::Envelope;
-use crate::api::error_code::codes::{
+use crate::api::errors::code::codes::{
     AmbiguousAmount, InvalidCount, InvalidIp, InvalidModel, InvalidQuota, InvalidUsd, MissingField,
 };
+use crate::api::errors::fails::Fails;
 use crate::api::extract::Json;
+use crate::api::ledger::errors::ReasonBody;
 use crate::api::limits::ExceededBody;
-use crate::api::refused::Refused;
 use crate::api::state::AppState;
 use crate::domain::ledger::Refusal;
 use crate::domain::refusals::RefusedCall;
@@ -117,7 +117,7 @@ impl From<&Verification> for VerificationBody {
 }
 
 /// Why nothing was checked.
-type VerifyRefused = (InvalidModel, InvalidIp, AmbiguousAmount, InvalidQuota, InvalidUsd, InvalidCount, MissingField);
+type VerifyErrors = (InvalidModel, InvalidIp, AmbiguousAmount, InvalidQuota, InvalidUsd, InvalidCount, MissingField);
 
 /// Check whether a key may be used. Answers 200 also if it may not: see `valid` and `reason`.
 #[utoipa::path(post, path = "/api/gateway/verify", tag = "gateway", request_body = VerifyBody,
@@ -126,7 +126,7 @@ pub async fn verify(
     State(app): State<Arc<AppState>>,
     CallingGateway(gateway): CallingGateway,
     Json(body): Json<VerifyBody>,
-) -> Result<Envelope<VerificationBody>, Refused<VerifyRefused>> {
+) -> Result<Envelope<VerificationBody>, Fails<VerifyErrors>> {
     let context = context(body.model, body.ip.as_deref())?;
     let counts = count_fields!(body);
     let amount = (body.quota, body.usd.as_ref());

@@ -4,12 +4,12 @@ use axum::extract::Request;
 use axum::response::{IntoResponse, Response};
 use http::{HeaderName, HeaderValue, StatusCode, header};
 
-use crate::api::api_error::{About, ApiError};
 use crate::api::envelope::{Failure, OpenAiFailure};
-use crate::api::error_code::ErrorCode;
+use crate::api::errors::code::ErrorCode;
+use crate::api::errors::failure::{About, ApiError};
+use crate::api::errors::openai::OpenAiRefusal;
 use crate::api::etag::etag;
 use crate::api::extract::MAX_BODY;
-use crate::api::openai_refusal::OpenAiRefusal;
 use crate::api::state::AppState;
 
 /// The code of a failure as a header, for proxies that do not read bodies.
@@ -36,40 +36,40 @@ impl FailureFormat {
         let of_handler = answer.extensions().get::<ApiError>().cloned();
         // Of a proxy that asks at a mistyped address, 200 would let every request in.
         let may_be_200 = of_handler.is_some() && !is_of_gateways(&self.path);
-        let refusal = of_handler.unwrap_or_else(|| of_framework(answer.status()));
-        if refusal.code == ErrorCode::DatabaseUnavailable {
+        let failure = of_handler.unwrap_or_else(|| of_framework(answer.status()));
+        if failure.code == ErrorCode::DatabaseUnavailable {
             app.db.suspect();
         }
         if self.is_for_sdk {
-            let mut answer = OpenAiRefusal::of(&refusal).into_response();
-            answer.extensions_mut().insert(refusal);
+            let mut answer = OpenAiRefusal::of(&failure).into_response();
+            answer.extensions_mut().insert(failure);
             return answer;
         }
         let (mut parts, _) = answer.into_parts();
-        parts.status = refusal.status;
+        parts.status = failure.status;
         let is_openai = OpenAiFailure::is_used_at(&self.path);
-        if app.errors_as_200 && may_be_200 && is_business(refusal.status) && !is_openai {
+        if app.errors_as_200 && may_be_200 && is_business(failure.status) && !is_openai {
             parts.status = StatusCode::OK;
         }
         parts.headers.remove(header::CONTENT_LENGTH);
         parts.headers.remove(header::CONTENT_TYPE);
-        if let Some(seconds) = refusal.retry_after {
+        if let Some(seconds) = failure.retry_after {
             parts.headers.insert(header::RETRY_AFTER, HeaderValue::from(seconds));
         }
-        if let Some(About::Version(version)) = refusal.about {
+        if let Some(About::Version(version)) = failure.about {
             parts.headers.insert(header::ETAG, etag(version));
         }
-        parts.headers.insert(X_ERROR_CODE, HeaderValue::from_static(refusal.code.as_str()));
-        if refusal.status == StatusCode::UNAUTHORIZED {
+        parts.headers.insert(X_ERROR_CODE, HeaderValue::from_static(failure.code.as_str()));
+        if failure.status == StatusCode::UNAUTHORIZED {
             parts.headers.insert(header::WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"));
         }
         let rendered = if is_openai {
-            OpenAiFailure::of(&refusal).into_response()
+            OpenAiFailure::of(&failure).into_response()
         } else {
-            Failure::on(&self.path, &refusal).into_response()
+            Failure::on(&self.path, &failure).into_response()
         };
         parts.headers.extend(rendered.headers().clone());
-        parts.extensions.insert(refusal);
+        parts.extensions.insert(failure);
         Response::from_parts(parts, rendered.into_body())
     }
 }

@@ -14,8 +14,8 @@ pub mod compression;
 mod cors;
 pub mod errors;
 pub mod headers;
+pub mod http_request_id;
 pub mod observe;
-pub mod request_id;
 mod timeout;
 
 /// What every request passes, from the outside in. One layer: each of them would clone everything inside it for each request. What

@@ -11,8 +11,8 @@ use http::request::Parts;
 use tracing::field::Empty;
 use tracing::{Instrument, Span};
 
-use super::request_id::RequestId;
-use crate::api::api_error::ApiError;
+use super::http_request_id::HttpRequestId;
+use crate::api::errors::failure::ApiError;
 use crate::api::extract::ClientIp;
 use crate::api::state::AppState;
 use crate::domain::id::UserId;
@@ -59,7 +59,7 @@ pub fn note_route(request: Request) -> Request {
 pub(super) struct Observation {
     started: Instant,
     _in_flight: InFlight,
-    id: RequestId,
+    id: HttpRequestId,
     ip: Option<IpAddr>,
     method: Method,
     seen: Observed,
@@ -71,13 +71,13 @@ impl Observation {
     pub(super) fn begin(app: &AppState, request: Request) -> (Self, Request) {
         let (started, in_flight) = (Instant::now(), app.http_metrics.start());
         let (mut parts, body) = request.into_parts();
-        let id = RequestId::of(&parts, &app.rng);
+        let id = HttpRequestId::of(&parts, &app.rng);
         parts.extensions.insert(id.clone());
         let ip = ClientIp::of(&parts, app).0;
         let method = parts.method.clone();
         // The level decides only whether it exists: a filter that leaves out the lines of requests keeps it.
         let span = tracing::error_span!(
-            "request", %method, route = Empty, request_id = id.0, user_id = Empty, status = Empty, error = Empty,
+            "request", %method, route = Empty, http_request_id = id.0, user_id = Empty, status = Empty, error = Empty,
             db_calls = Empty, db_us = Empty, otel.name = Empty, otel.kind = Empty, otel.status_code = Empty
         );
         let seen = Observed { user: Arc::default(), route: Arc::default(), span };
@@ -97,10 +97,10 @@ impl Observation {
         id.write(&mut answer);
         let route = route.get().map_or(NO_ROUTE, |path: &MatchedPath| path.as_str());
         let status = answer.status().as_u16();
-        let refusal = answer.extensions().get::<ApiError>();
-        let error = refusal.map(|refusal| refusal.code.as_str());
+        let failure = answer.extensions().get::<ApiError>();
+        let error = failure.map(|failure| failure.code.as_str());
         let partial = answer.extensions().get::<PartialFailure>().map(|failure| &failure.0);
-        let cause = refusal.and_then(|refusal| refusal.cause.as_ref()).or(partial).map(|cause| &**cause);
+        let cause = failure.and_then(|failure| failure.cause.as_ref()).or(partial).map(|cause| &**cause);
         let user_id = user.get().map(|user: &UserId| user.get());
         if cfg!(feature = "otlp") {
             // The log has these on the line of the request.
@@ -124,7 +124,7 @@ impl Observation {
                 tracing::$level!(
                     target: "keymeter::request",
                     %method, route, status, us = u64::try_from(took.as_micros()).unwrap_or(u64::MAX), db_calls = calls.count(),
-                    db_us = calls.micros(), request_id = id.0,
+                    db_us = calls.micros(), http_request_id = id.0,
                     ip = ip.map(tracing::field::display), user_id, error, cause
                 )
             };

@@ -3,8 +3,8 @@
 use axum::response::{IntoResponse, Response};
 use futures_util::FutureExt;
 
-use crate::api::api_error::ApiError;
-use crate::api::error_code::ErrorCode;
+use crate::api::errors::code::ErrorCode;
+use crate::api::errors::failure::ApiError;
 use crate::api::state::AppState;
 
 /// Cancels a request that takes longer than the operator allows.

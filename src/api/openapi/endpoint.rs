@@ -8,10 +8,10 @@ use http::Method;
 use utoipa::openapi::security::SecurityRequirement;
 use utoipa_axum::router::UtoipaMethodRouter;
 
-use super::refusals;
 use crate::api::envelope::{Done, Envelope};
+use crate::api::errors::fails::{CodeList, CodesByStatus, Fails};
+use crate::api::openapi::failures;
 use crate::api::permission::Permission;
-use crate::api::refused::{CodeList, CodesByStatus, Refused};
 use crate::api::state::AppState;
 
 /// A handler as a route and as an operation of the document.
@@ -42,7 +42,7 @@ impl Endpoint {
             for (method, operation) in operations {
                 let Some(operation) = operation else { continue };
                 operation.security = permission.map(|permission| security(permission, credentials));
-                refusals::declare(&method, path, operation, permission, self.codes.as_ref());
+                failures::declare(&method, path, operation, permission, self.codes.as_ref());
             }
         }
         (schemas, paths, methods)
@@ -97,7 +97,7 @@ pub trait HandlerResult {
     fn codes() -> Option<CodesByStatus>;
 }
 
-impl<T, L: CodeList> HandlerResult for Result<T, Refused<L>> {
+impl<T, L: CodeList> HandlerResult for Result<T, Fails<L>> {
     fn codes() -> Option<CodesByStatus> {
         let mut codes = CodesByStatus::new();
         L::add_to(&mut codes);

@@ -1,8 +1,8 @@
 //! The OpenAPI document, generated from the routes.
 
 pub(super) mod endpoint;
+mod failures;
 mod limits;
-mod refusals;
 
 use std::sync::LazyLock;
 
@@ -11,10 +11,10 @@ use utoipa::openapi::security::{ApiKey, ApiKeyValue, Http, HttpAuthScheme, Secur
 use utoipa::openapi::{ComponentsBuilder, InfoBuilder, OpenApi, OpenApiBuilder, RefOr};
 
 use super::envelope::{Failure, OpenAiError, OpenAiFailure};
-use super::error_code::ErrorCode;
 use super::file::File;
 use super::permission::Permission;
 use super::router::routes;
+use crate::api::errors::code::ErrorCode;
 
 const DESCRIPTION: &str = "API keys with quotas. Every path works with and without a slash at its end. Every answer has \
     the header `X-Request-Id`. A failure is a `Failure`, below `/v1` and `/dashboard/billing` an `OpenAiFailure`; each \

@@ -11,17 +11,17 @@ use super::responses::TokenBody;
 use super::searches::{ListingQuery, OwnerQuery, SearchBody};
 use crate::api::auth::Admin;
 use crate::api::envelope::Envelope;
-use crate::api::error_code::codes::{
+use crate::api::errors::code::codes::{
     InvalidFilter, InvalidPage, InvalidSearch, InvalidStatus, NotFound, RateLimited, RoleTooLow,
 };
+use crate::api::errors::fails::Fails;
 use crate::api::extract::{Id, Json, Query};
 use crate::api::member_names::CheckedJson;
 use crate::api::page::{KeywordQuery, PageBody, PageQuery};
-use crate::api::refused::Refused;
 use crate::api::state::AppState;
 use crate::domain::calendar::Moment;
 use crate::domain::id::TokenId;
-use crate::domain::status::EnableRefused;
+use crate::domain::status::EnableError;
 use crate::domain::token::OwnedToken;
 use crate::service::tokens::AnyUserPage;
 
@@ -69,7 +69,7 @@ pub async fn list(
     Query(owner): Query<OwnerQuery>,
     Query(listing): Query<ListingQuery>,
     Query(page): Query<PageQuery>,
-) -> Result<Envelope<OwnedTokensBody>, Refused<(InvalidSearch, InvalidFilter)>> {
+) -> Result<Envelope<OwnedTokensBody>, Fails<(InvalidSearch, InvalidFilter)>> {
     let (owner, name, listing) = (owner.read()?, query.read()?, listing.read(app.tokens.groups())?);
     let found = app.tokens.list_all_users(owner, name, &listing, page.read(app.first_page)?).await?;
     Ok(Envelope::of(OwnedTokensBody::new(found, &app)))
@@ -83,7 +83,7 @@ pub async fn search(
     Admin(admin): Admin,
     Query(owner): Query<OwnerQuery>,
     Json(body): Json<SearchBody>,
-) -> Result<Envelope<OwnedTokensBody>, Refused<(InvalidSearch, InvalidFilter, InvalidPage, RateLimited)>> {
+) -> Result<Envelope<OwnedTokensBody>, Fails<(InvalidSearch, InvalidFilter, InvalidPage, RateLimited)>> {
     let (search, listing, page) = body.read_any_user(owner.read()?, app.tokens.groups(), app.first_page)?;
     let found = app.tokens.search_all_users(&admin, search, &listing, page).await?;
     Ok(Envelope::of(OwnedTokensBody::new(found, &app)))
@@ -96,7 +96,7 @@ pub async fn show(
     State(app): State<Arc<AppState>>,
     _: Admin,
     Id(id): Id,
-) -> Result<Envelope<OwnedTokenBody>, Refused<NotFound>> {
+) -> Result<Envelope<OwnedTokenBody>, Fails<NotFound>> {
     let owned = app.tokens.show_any_user(TokenId::new(id)).await?;
     Ok(Envelope::of(OwnedTokenBody::new(&owned, &app.ledger.now(), &app)))
 }
@@ -109,7 +109,7 @@ pub async fn switch(
     Admin(admin): Admin,
     Id(id): Id,
     CheckedJson(body): CheckedJson<SwitchBody>,
-) -> Result<Envelope<OwnedTokenBody>, Refused<(InvalidStatus, EnableRefused, RoleTooLow, NotFound)>> {
+) -> Result<Envelope<OwnedTokenBody>, Fails<(InvalidStatus, EnableError, RoleTooLow, NotFound)>> {
     let owned = app.tokens.switch_any_user(&admin, TokenId::new(id), body.switch()?).await?;
     Ok(Envelope::of(OwnedTokenBody::new(&owned, &app.ledger.now(), &app)))
 }

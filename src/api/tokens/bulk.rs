@@ -8,25 +8,25 @@ use serde::Deserialize;
 use serde_json::value::RawValue;
 use utoipa::ToSchema;
 
-use super::refusals::{ChangeRefused, TokenFields};
 use super::requests::{CreateBody, IdsBody, SwitchBody, UpdateBody};
 use super::responses::TokenBody;
-use crate::api::api_error::ApiError;
 use crate::api::auth::ApiUser;
 use crate::api::envelope::{Envelope, NoStore};
-use crate::api::error_code::ErrorCode;
-use crate::api::error_code::codes::{
+use crate::api::errors::code::ErrorCode;
+use crate::api::errors::code::codes::{
     InvalidGroup, InvalidIds, InvalidIfMatch, InvalidTokens, MissingField, NotFound, TokenLimitReached,
 };
+use crate::api::errors::fails::Fails;
+use crate::api::errors::failure::ApiError;
 use crate::api::etag::{MANY, take_no_if_match};
 use crate::api::extract::parse;
-use crate::api::idempotency_key::{IdempotencyKeyHeader, Keyed, KeyedRefused};
+use crate::api::idempotency_key::{IdempotencyErrors, IdempotencyKeyHeader, Keyed};
 use crate::api::member_names::{self, CheckedJson, MemberNames};
-use crate::api::refused::Refused;
 use crate::api::state::AppState;
+use crate::api::tokens::errors::{ChangeErrors, TokenFieldErrors};
 use crate::domain::bounds;
 use crate::domain::id::TokenId;
-use crate::domain::keyed_request::Idempotent;
+use crate::domain::idempotency_key::Idempotent;
 use crate::domain::token::{NewToken, Token, TokenWithKey};
 use crate::service::tokens::{BulkChange, BulkPlace};
 
@@ -101,7 +101,15 @@ pub async fn create(
     Keyed(request, CheckedJson(body)): Keyed<CheckedJson<BulkCreateBody>>,
 ) -> Result<
     Idempotent<NoStore<Envelope<Vec<TokenBody>>>>,
-    Refused<(TokenFields, InvalidTokens, MissingField, InvalidGroup, TokenLimitReached, NotFound, KeyedRefused)>,
+    Fails<(
+        TokenFieldErrors,
+        InvalidTokens,
+        MissingField,
+        InvalidGroup,
+        TokenLimitReached,
+        NotFound,
+        IdempotencyErrors,
+    )>,
 > {
     let made = app.tokens.create_all(&caller, body.read()?, request.as_ref()).await?;
     let at = app.ledger.now();
@@ -117,7 +125,8 @@ pub async fn update(
     ApiUser(caller): ApiUser,
     headers: HeaderMap,
     Keyed(request, CheckedJson(body)): Keyed<CheckedJson<BulkChangeBody>>,
-) -> Result<Idempotent<Envelope<Vec<TokenBody>>>, Refused<(ChangeRefused, InvalidIfMatch, InvalidIds, KeyedRefused)>> {
+) -> Result<Idempotent<Envelope<Vec<TokenBody>>>, Fails<(ChangeErrors, InvalidIfMatch, InvalidIds, IdempotencyErrors)>>
+{
     take_no_if_match(&headers, MANY)?;
     let (ids, change) = body.read()?;
     let changed = app.tokens.change_all(&caller, &ids, &change, request.as_ref()).await?;

@@ -2,7 +2,7 @@
 
 pub mod administration;
 pub mod bulk;
-pub mod refusals;
+pub mod errors;
 mod requests;
 mod responses;
 mod searches;
@@ -13,31 +13,31 @@ use axum::extract::{FromRequest, Request, State};
 use axum::response::{IntoResponse, Response};
 use http::{HeaderMap, HeaderValue, header};
 
-use self::refusals::{ChangeRefused, TokenFields, WrongVersion};
+use self::errors::{ChangeErrors, TokenFieldErrors, WrongVersion};
 pub use self::requests::IdsBody;
 use self::requests::{Claims, CreateBody, SwitchBody, UpdateBody, UpdateQuery};
 pub use self::responses::{StateBody, TokenBody};
 use self::searches::{ListingQuery, SearchBody, SearchQuery};
-use super::api_error::ApiError;
 use super::auth::ApiUser;
 use super::envelope::{Done, Envelope, NoStore, OptionalEnvelope};
-use super::error_code::ErrorCode;
-use super::error_code::codes::{
+use super::etag::{IfMatch, MANY, Tagged, etag, take_no_if_match};
+use super::extract::{Id, Json, Query};
+use super::idempotency_key::{self, IdempotencyErrors, IdempotencyKeyHeader, Keyed};
+use super::member_names::CheckedJson;
+use super::page::{ListAnswer, PageBody, PageQuery};
+use super::state::AppState;
+use crate::api::errors::code::ErrorCode;
+use crate::api::errors::code::codes::{
     InvalidFilter, InvalidGroup, InvalidIds, InvalidIfMatch, InvalidPage, InvalidSearch, MissingField, NotFound,
     RateLimited, TokenLimitReached,
 };
-use super::etag::{IfMatch, MANY, Tagged, etag, take_no_if_match};
-use super::extract::{Id, Json, Query};
-use super::idempotency_key::{self, IdempotencyKeyHeader, Keyed, KeyedRefused};
-use super::member_names::CheckedJson;
-use super::page::{ListAnswer, PageBody, PageQuery};
-use super::refused::Refused;
-use super::state::AppState;
+use crate::api::errors::fails::Fails;
+use crate::api::errors::failure::ApiError;
 use crate::domain::bounds;
 use crate::domain::caller::Caller;
 use crate::domain::id::TokenId;
+use crate::domain::idempotency_key::Idempotent;
 use crate::domain::key::KeyHint;
-use crate::domain::keyed_request::Idempotent;
 use crate::domain::time::LifetimeInvalid;
 use crate::domain::token::Token;
 use crate::service::tokens::Shows;
@@ -50,7 +50,7 @@ pub async fn list(
     ApiUser(caller): ApiUser,
     Query(listing): Query<ListingQuery>,
     Query(page): Query<PageQuery>,
-) -> Result<ListAnswer<TokenBody>, Refused<InvalidFilter>> {
+) -> Result<ListAnswer<TokenBody>, Fails<InvalidFilter>> {
     let is_of_one_api = page.is_of_one_api(app.one_api);
     let at = app.ledger.now();
     if listing.is_deleted()? {
@@ -74,7 +74,7 @@ pub async fn search(
     Query(query): Query<SearchQuery>,
     Query(listing): Query<ListingQuery>,
     Query(page): Query<PageQuery>,
-) -> Result<ListAnswer<TokenBody>, Refused<(InvalidSearch, InvalidFilter, RateLimited)>> {
+) -> Result<ListAnswer<TokenBody>, Fails<(InvalidSearch, InvalidFilter, RateLimited)>> {
     let is_of_one_api = page.is_of_one_api(app.one_api);
     let listing = listing.of_one_api(is_of_one_api).read(app.tokens.groups())?;
     // A search of one-api has no pages.
@@ -91,7 +91,7 @@ pub async fn search_by_post(
     State(app): State<Arc<AppState>>,
     ApiUser(caller): ApiUser,
     Json(body): Json<SearchBody>,
-) -> Result<Envelope<PageBody<TokenBody>>, Refused<(InvalidSearch, InvalidFilter, InvalidPage, RateLimited)>> {
+) -> Result<Envelope<PageBody<TokenBody>>, Fails<(InvalidSearch, InvalidFilter, InvalidPage, RateLimited)>> {
     let (search, listing, page) = body.read(app.tokens.groups(), app.first_page)?;
     let page = app.tokens.search(&caller, search, &listing, page).await?;
     let at = app.ledger.now();
@@ -106,7 +106,7 @@ pub async fn details(
     State(app): State<Arc<AppState>>,
     ApiUser(caller): ApiUser,
     Id(id): Id,
-) -> Result<Tagged<Envelope<TokenBody>>, Refused<NotFound>> {
+) -> Result<Tagged<Envelope<TokenBody>>, Fails<NotFound>> {
     let token = app.tokens.show(&caller, TokenId::new(id)).await?;
     let body = TokenBody::new(&token, &caller.user, &app.ledger.now(), &app);
     Ok(Tagged(token.policy.version, Envelope::of(body)))
@@ -120,7 +120,7 @@ pub async fn show(
     State(app): State<Arc<AppState>>,
     ApiUser(caller): ApiUser,
     Id(id): Id,
-) -> Result<Tagged<NoStore<Envelope<TokenBody>>>, Refused<NotFound>> {
+) -> Result<Tagged<NoStore<Envelope<TokenBody>>>, Fails<NotFound>> {
     let found = app.keys.show(&caller, TokenId::new(id)).await?;
     let body = TokenBody::with_key(&found.token, &found.key, &caller.user, &app.ledger.now(), &app);
     Ok(Tagged(found.token.policy.version, NoStore(Envelope::of(body))))
@@ -141,7 +141,7 @@ pub async fn create(
     ApiUser(caller): ApiUser,
     headers: HeaderMap,
     Keyed(request, CheckedJson(body)): Keyed<CheckedJson<CreateBody>>,
-) -> Result<Response, Refused<(TokenFields, InvalidGroup, TokenLimitReached, NotFound, KeyedRefused)>> {
+) -> Result<Response, Fails<(TokenFieldErrors, InvalidGroup, TokenLimitReached, NotFound, IdempotencyErrors)>> {
     check_new_key(&app, &caller, body.key()?).await?;
     let is_preferred = wants_representation(&headers);
     let shows = if is_preferred || app.one_api { Shows::Key } else { Shows::Nothing };
@@ -194,7 +194,7 @@ pub async fn update(
     Query(query): Query<UpdateQuery>,
     IfMatch(expected): IfMatch,
     request: Request,
-) -> Result<Idempotent<Tagged<Envelope<TokenBody>>>, Refused<(ChangeRefused, WrongVersion, KeyedRefused)>> {
+) -> Result<Idempotent<Tagged<Envelope<TokenBody>>>, Fails<(ChangeErrors, WrongVersion, IdempotencyErrors)>> {
     let (keyed, request) = idempotency_key::read(request).await?;
     let token = if query.is_status_only() {
         let CheckedJson(body) = CheckedJson::<SwitchBody>::from_request(request, &app).await?;
@@ -248,7 +248,7 @@ pub async fn delete(
     ApiUser(caller): ApiUser,
     Id(id): Id,
     IfMatch(expected): IfMatch,
-) -> Result<Done, Refused<(NotFound, WrongVersion)>> {
+) -> Result<Done, Fails<(NotFound, WrongVersion)>> {
     app.tokens.delete(&caller, TokenId::new(id), &expected).await?;
     Ok(Done::default())
 }
@@ -262,7 +262,7 @@ pub async fn restore(
     ApiUser(caller): ApiUser,
     Id(id): Id,
     headers: HeaderMap,
-) -> Result<Tagged<Envelope<TokenBody>>, Refused<(NotFound, TokenLimitReached, InvalidIfMatch)>> {
+) -> Result<Tagged<Envelope<TokenBody>>, Fails<(NotFound, TokenLimitReached, InvalidIfMatch)>> {
     take_no_if_match(&headers, "a deleted token has no version to compare; leave out `If-Match`")?;
     let token = app.tokens.restore(&caller, TokenId::new(id)).await?;
     let body = TokenBody::new(&token, &caller.user, &app.ledger.now(), &app);
@@ -277,7 +277,7 @@ pub async fn delete_batch(
     ApiUser(caller): ApiUser,
     headers: HeaderMap,
     Json(body): Json<IdsBody>,
-) -> Result<Envelope<usize>, Refused<(MissingField, InvalidIds, InvalidIfMatch)>> {
+) -> Result<Envelope<usize>, Fails<(MissingField, InvalidIds, InvalidIfMatch)>> {
     take_no_if_match(&headers, MANY)?;
     let ids = body.read(bounds::MAX_BATCH)?;
     Ok(Envelope::of(app.tokens.delete_batch(&caller, &ids).await?))

@@ -4,8 +4,8 @@ use serde::Deserialize;
 use serde_json::value::RawValue;
 use utoipa::{IntoParams, ToSchema};
 
-use crate::api::api_error::ApiError;
-use crate::api::error_code::ErrorCode;
+use crate::api::errors::code::ErrorCode;
+use crate::api::errors::failure::ApiError;
 use crate::api::extract::query_flag;
 use crate::api::limits::{PeriodLimitsChange, RateLimitsChange, RawLimit};
 use crate::api::member_names::MemberNames;

@@ -4,8 +4,8 @@ use secrecy::SecretString;
 use serde::Deserialize;
 use utoipa::{IntoParams, ToSchema};
 
-use crate::api::api_error::ApiError;
-use crate::api::error_code::ErrorCode;
+use crate::api::errors::code::ErrorCode;
+use crate::api::errors::failure::ApiError;
 use crate::api::extract::{exposed, query_flag, query_number};
 use crate::api::page::PageQuery;
 use crate::domain::group::Groups;

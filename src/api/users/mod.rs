@@ -1,6 +1,6 @@
 //! Accounts: a user's own account, and all accounts for administrators.
 
-mod refusals;
+mod errors;
 mod requests;
 mod responses;
 mod role;
@@ -10,25 +10,25 @@ use std::sync::Arc;
 
 use axum::extract::State;
 
-use self::refusals::{CreateRefused, EditOwnRefused, EditRefused};
+use self::errors::{CreateErrors, EditErrors, EditOwnErrors};
 use self::requests::{GrantBody, NewUserBody, SelfBody, UserFilterQuery, UserPatchBody};
 use self::responses::GroupBody;
 pub use self::responses::UserBody;
-use super::api_error::ApiError;
 use super::auth::{Admin, SignedIn};
 use super::envelope::{Done, Envelope};
-use super::error_code::codes::{
-    InvalidFilter, InvalidQuota, InvalidSearch, InvalidText, NotFound, OwnAccount, RoleTooLow,
-};
 use super::extract::{Id, Query};
-use super::idempotency_key::{IdempotencyKeyHeader, Keyed, KeyedRefused};
+use super::idempotency_key::{IdempotencyErrors, IdempotencyKeyHeader, Keyed};
 use super::member_names::CheckedJson;
 use super::page::{KeywordQuery, PageBody, PageQuery};
-use super::refused::Refused;
 use super::state::AppState;
+use crate::api::errors::code::codes::{
+    InvalidFilter, InvalidQuota, InvalidSearch, InvalidText, NotFound, OwnAccount, RoleTooLow,
+};
+use crate::api::errors::fails::Fails;
+use crate::api::errors::failure::ApiError;
 use crate::domain::audit::Actor;
 use crate::domain::id::UserId;
-use crate::domain::keyed_request::Idempotent;
+use crate::domain::idempotency_key::Idempotent;
 use crate::domain::text;
 
 /// Your account.
@@ -37,7 +37,7 @@ use crate::domain::text;
 pub async fn show_own(
     State(app): State<Arc<AppState>>,
     SignedIn(caller): SignedIn,
-) -> Result<Envelope<UserBody>, Refused<NotFound>> {
+) -> Result<Envelope<UserBody>, Fails<NotFound>> {
     let user = app.users.show_own(&caller).await?;
     Ok(Envelope::of(UserBody::new(user, &app)))
 }
@@ -49,7 +49,7 @@ pub async fn edit_own(
     State(app): State<Arc<AppState>>,
     SignedIn(caller): SignedIn,
     CheckedJson(body): CheckedJson<SelfBody>,
-) -> Result<Envelope<UserBody>, Refused<EditOwnRefused>> {
+) -> Result<Envelope<UserBody>, Fails<EditOwnErrors>> {
     let user = app.users.edit_own(&caller, body.try_into()?).await?;
     Ok(Envelope::of(UserBody::new(user, &app)))
 }
@@ -60,7 +60,7 @@ pub async fn edit_own(
 pub async fn groups(
     State(app): State<Arc<AppState>>,
     SignedIn(caller): SignedIn,
-) -> Result<Envelope<BTreeMap<String, GroupBody>>, Refused> {
+) -> Result<Envelope<BTreeMap<String, GroupBody>>, Fails> {
     let mut groups = BTreeMap::new();
     for (name, info) in app.tokens.groups().open_to(&caller.user.group) {
         let ratio = serde_json::value::RawValue::from_string(info.ratio.to_string()).map_err(ApiError::internal)?;
@@ -100,7 +100,7 @@ pub async fn list(
     Query(query): Query<KeywordQuery>,
     Query(filter): Query<UserFilterQuery>,
     Query(page): Query<PageQuery>,
-) -> Result<Envelope<PageBody<UserBody>>, Refused<(InvalidSearch, InvalidFilter)>> {
+) -> Result<Envelope<PageBody<UserBody>>, Fails<(InvalidSearch, InvalidFilter)>> {
     let filter = filter.read(app.tokens.groups())?;
     let page = app.users.list(query.read()?, &filter, page.read(app.first_page)?).await?;
     Ok(Envelope::of(page.map(|user| UserBody::new(user, &app)).into()))
@@ -113,7 +113,7 @@ pub async fn show(
     State(app): State<Arc<AppState>>,
     _: Admin,
     Id(id): Id,
-) -> Result<Envelope<UserBody>, Refused<NotFound>> {
+) -> Result<Envelope<UserBody>, Fails<NotFound>> {
     let user = app.users.show(UserId::new(id)).await?;
     Ok(Envelope::of(UserBody::new(user, &app)))
 }
@@ -125,7 +125,7 @@ pub async fn create(
     State(app): State<Arc<AppState>>,
     Admin(admin): Admin,
     CheckedJson(body): CheckedJson<NewUserBody>,
-) -> Result<Envelope<UserBody>, Refused<CreateRefused>> {
+) -> Result<Envelope<UserBody>, Fails<CreateErrors>> {
     let user = app.users.create(Actor::from(&admin), body.try_into()?).await?;
     Ok(Envelope::of(UserBody::new(user, &app)))
 }
@@ -139,7 +139,7 @@ pub async fn edit(
     Admin(admin): Admin,
     Id(id): Id,
     CheckedJson(body): CheckedJson<UserPatchBody>,
-) -> Result<Envelope<UserBody>, Refused<EditRefused>> {
+) -> Result<Envelope<UserBody>, Fails<EditErrors>> {
     let user = app.users.edit(&admin, UserId::new(id), body.try_into()?).await?;
     Ok(Envelope::of(UserBody::new(user, &app)))
 }
@@ -151,7 +151,7 @@ pub async fn delete(
     State(app): State<Arc<AppState>>,
     Admin(admin): Admin,
     Id(id): Id,
-) -> Result<Done, Refused<(RoleTooLow, OwnAccount, NotFound)>> {
+) -> Result<Done, Fails<(RoleTooLow, OwnAccount, NotFound)>> {
     app.users.delete(&admin, UserId::new(id)).await?;
     Ok(Done::default())
 }
@@ -165,7 +165,8 @@ pub async fn grant(
     Admin(admin): Admin,
     Id(id): Id,
     Keyed(request, CheckedJson(body)): Keyed<CheckedJson<GrantBody>>,
-) -> Result<Idempotent<Envelope<UserBody>>, Refused<(InvalidQuota, InvalidText, RoleTooLow, NotFound, KeyedRefused)>> {
+) -> Result<Idempotent<Envelope<UserBody>>, Fails<(InvalidQuota, InvalidText, RoleTooLow, NotFound, IdempotencyErrors)>>
+{
     let note = text::label("note", body.note.as_deref().unwrap_or_default())?;
     let user = app.users.grant(&admin, UserId::new(id), body.try_into()?, &note, request.as_ref()).await?;
     Ok(user.map(|user| Envelope::of(UserBody::new(user, &app))))

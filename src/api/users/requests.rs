@@ -5,8 +5,8 @@ use serde::Deserialize;
 use utoipa::{IntoParams, ToSchema};
 
 use super::role::RoleCode;
-use crate::api::api_error::ApiError;
-use crate::api::error_code::ErrorCode;
+use crate::api::errors::code::ErrorCode;
+use crate::api::errors::failure::ApiError;
 use crate::api::extract::exposed;
 use crate::api::limits::{PeriodLimitsChange, RawLimit};
 use crate::api::member_names::MemberNames;

@@ -16,7 +16,7 @@ use ureq::{Agent, Body, Proxy};
 use super::address::Address;
 use super::target::ServerOptions;
 use super::terminal::printable;
-use crate::api::error_code::ErrorCode;
+use crate::api::errors::code::ErrorCode;
 use crate::cli::failure::{CommandFailure, exit};
 use crate::version::VERSION;
 

@@ -7,7 +7,6 @@ use futures_util::future::{Either, join_all, ready};
 use super::Ledger;
 use super::batch::Batch;
 use super::error::LedgerError;
-use super::idempotency::{RequestId, repeatable};
 use super::operation::Operation;
 use super::rows::NeededRows;
 use crate::domain::id::{GatewayId, UserId};
@@ -20,6 +19,7 @@ use crate::domain::refusals::{RefusedCall, RefusedRequest};
 use crate::domain::time::UnixTime;
 use crate::domain::token::TokenIdentity;
 use crate::service::key_cache::CachedKey;
+use crate::service::ledger::request_id::{RequestId, repeatable};
 use crate::storage::ledger::{GatewayRequestId, NewCharge, RecordedAnswer, RequestIdRecord};
 
 /// A charge that a gateway asks for.

@@ -5,7 +5,6 @@ use std::sync::Arc;
 use super::Ledger;
 use super::batch::Batch;
 use super::error::LedgerError;
-use super::idempotency::{RequestId, repeatable};
 use super::operation::Operation;
 use super::rows::NeededRows;
 use crate::domain::id::{GatewayId, UserId};
@@ -17,6 +16,7 @@ use crate::domain::refusals::{RefusedCall, RefusedRequest};
 use crate::domain::time::UnixTime;
 use crate::domain::token::TokenIdentity;
 use crate::service::key_cache::CachedKey;
+use crate::service::ledger::request_id::{RequestId, repeatable};
 use crate::storage::ledger::{GatewayRequestId, RecordedAnswer, RecordedReservation, RequestIdRecord};
 
 /// A reservation that was made.

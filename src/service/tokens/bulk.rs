@@ -4,11 +4,11 @@ use super::{Shows, Tokens, TokensError, actors};
 use crate::domain::audit::Action;
 use crate::domain::caller::Caller;
 use crate::domain::id::TokenId;
+use crate::domain::idempotency_key::{Idempotent, IdempotentRequest, MadeKey};
 use crate::domain::key::ApiKey;
-use crate::domain::keyed_request::{Idempotent, IdempotentRequest, MadeKey};
 use crate::domain::token::{NewToken, Switch, Token, TokenWithKey};
 use crate::domain::token_patch::TokenPatch;
-use crate::service::keyed_requests::{self, IdempotencyKeyError};
+use crate::service::idempotency_keys::{self, IdempotencyKeyError};
 use crate::storage::{self, audit, tokens};
 
 /// Why no token was created or changed.
@@ -77,7 +77,7 @@ impl Tokens {
         self.rate_limiter.may_write_more(&caller.user, new.len())?;
         let mut tx = self.db.begin().await?;
         let owner = actors::lock_caller(&mut tx, caller.user.id).await?;
-        if let Some(made) = keyed_requests::find(&mut tx, owner.id, request).await? {
+        if let Some(made) = idempotency_keys::find(&mut tx, owner.id, request).await? {
             if shows == Shows::Nothing {
                 let ids: Vec<TokenId> = made.iter().map(|made| made.token).collect();
                 let mut found = tokens::list_by_ids(&mut tx, &ids).await?;
@@ -86,7 +86,7 @@ impl Tokens {
                 self.invalidator.commit_unchanged(tx).await?;
                 return Ok(Idempotent::replayed(replayed));
             }
-            let opened = keyed_requests::open(&mut tx, &self.vault, caller, &made, self.clock.now()).await?;
+            let opened = idempotency_keys::open(&mut tx, &self.vault, caller, &made, self.clock.now()).await?;
             storage::commit(tx).await?;
             return Ok(Idempotent::replayed(opened.into_iter().map(|made| (made.token, Some(made.key))).collect()));
         }
@@ -109,7 +109,7 @@ impl Tokens {
         }
         let entry = |created: &TokenWithKey| self.entry(caller, Action::TokenCreated, created.token.id, owner.id);
         audit::insert_many(&mut tx, &created.iter().map(entry).collect::<Vec<_>>()).await?;
-        keyed_requests::record(&mut tx, owner.id, request, &made, now).await?;
+        idempotency_keys::record(&mut tx, owner.id, request, &made, now).await?;
         storage::commit(tx).await?;
         Ok(Idempotent::now(created.into_iter().map(|made| (made.token, Some(made.key))).collect()))
     }
@@ -128,7 +128,7 @@ impl Tokens {
         self.rate_limiter.may_write_more(&caller.user, ids.len())?;
         let mut tx = self.db.begin().await?;
         let owner = actors::lock_caller(&mut tx, caller.user.id).await?;
-        if keyed_requests::find(&mut tx, owner.id, request).await?.is_some() {
+        if idempotency_keys::find(&mut tx, owner.id, request).await?.is_some() {
             let tokens = tokens::lock_listed(&mut tx, owner.id, ids).await?;
             self.invalidator.commit_unchanged(tx).await?;
             return Ok(Idempotent::replayed(tokens));
@@ -176,7 +176,7 @@ impl Tokens {
         changed.sort_by_key(|token| token.id);
         self.end_old_keys_of_extended(&mut tx, found.iter().zip(&changed)).await?;
         audit::insert_many(&mut tx, &entries).await?;
-        keyed_requests::record(&mut tx, owner.id, request, &[], self.clock.now()).await?;
+        idempotency_keys::record(&mut tx, owner.id, request, &[], self.clock.now()).await?;
         self.invalidator.commit(tx, owner.id).await?;
         Ok(Idempotent::now(changed))
     }

@@ -15,7 +15,6 @@ pub use self::lists::{KeySearch, Search};
 use self::pages::TokenPages;
 use super::actors::{self, ActorError};
 use super::invalidator::Invalidator;
-use super::keyed_requests::{self, IdempotencyKeyError};
 use super::rate_limiter::{RateLimited, RateLimiter};
 use super::rng::Rng;
 use super::vault::{Unopenable, Vault};
@@ -28,13 +27,14 @@ use crate::domain::clock::Clock;
 use crate::domain::expected_version::{ExpectedVersion, VersionChanged};
 use crate::domain::group::{GroupRefused, Groups};
 use crate::domain::id::{TokenId, UserId};
+use crate::domain::idempotency_key::{Idempotent, IdempotentRequest};
 use crate::domain::key::ApiKey;
-use crate::domain::keyed_request::{Idempotent, IdempotentRequest};
 use crate::domain::search::SearchInvalid;
-use crate::domain::status::EnableRefused;
+use crate::domain::status::EnableError;
 use crate::domain::token::{NewToken, Switch, Token};
-use crate::domain::token_patch::{EditRefused, QuotaChange, TokenPatch};
+use crate::domain::token_patch::{EditError, QuotaChange, TokenPatch};
 use crate::domain::user::User;
+use crate::service::idempotency_keys::{self, IdempotencyKeyError};
 use crate::storage::loader::Loader;
 use crate::storage::{Conn, Db, StorageError, Tx, audit, old_keys, tokens};
 
@@ -61,11 +61,11 @@ pub enum TokensError {
     LimitReached(i64),
     /// Spec §3.
     #[error(transparent)]
-    Enable(#[from] EnableRefused),
+    Enable(#[from] EnableError),
     #[error(transparent)]
     Group(#[from] GroupRefused),
     #[error(transparent)]
-    Edit(#[from] EditRefused),
+    Edit(#[from] EditError),
     #[error(transparent)]
     Search(#[from] SearchInvalid),
     #[error(transparent)]
@@ -162,7 +162,7 @@ impl Tokens {
     ) -> Result<Idempotent<Token>, TokensError> {
         let mut tx = self.db.begin().await?;
         actors::lock_caller(&mut tx, caller.user.id).await?;
-        if keyed_requests::find(&mut tx, caller.user.id, request).await?.is_some() {
+        if idempotency_keys::find(&mut tx, caller.user.id, request).await?.is_some() {
             let token = tokens::find(&mut tx, caller.user.id, id).await?;
             self.invalidator.commit_unchanged(tx).await?;
             return Ok(Idempotent::replayed(token.ok_or(IdempotencyKeyError::TokenDeleted)?));
@@ -175,7 +175,7 @@ impl Tokens {
         self.end_old_keys_of_extended(&mut tx, [(&old, &token)]).await?;
         let entry = self.edit_entry(caller, &token, &patch, token.changes_since(&old));
         audit::insert(&mut tx, entry).await?;
-        keyed_requests::record(&mut tx, caller.user.id, request, &[], self.clock.now()).await?;
+        idempotency_keys::record(&mut tx, caller.user.id, request, &[], self.clock.now()).await?;
         self.invalidator.commit(tx, token.user_id).await?;
         Ok(Idempotent::now(token))
     }

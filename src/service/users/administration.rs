@@ -6,7 +6,7 @@ use crate::domain::audit::{Action, Actor, AuditEntry, Subject};
 use crate::domain::bounds;
 use crate::domain::caller::Caller;
 use crate::domain::id::UserId;
-use crate::domain::keyed_request::{Idempotent, IdempotentRequest};
+use crate::domain::idempotency_key::{Idempotent, IdempotentRequest};
 use crate::domain::money::Quota;
 use crate::domain::page::{Page, PageRequest};
 use crate::domain::password::NewPassword;
@@ -14,7 +14,7 @@ use crate::domain::period_limits::{PeriodLimits, PeriodLimitsPatch};
 use crate::domain::search::SearchPattern;
 use crate::domain::user::{NewUser, Role, User, UserFilter, UserStatus};
 use crate::domain::username::Username;
-use crate::service::{actors, keyed_requests};
+use crate::service::{actors, idempotency_keys};
 use crate::storage::{Conn, access_tokens, audit, sessions, tokens, users};
 
 /// An account to create.
@@ -234,7 +234,7 @@ impl Users {
     ) -> Result<Idempotent<User>, UsersError> {
         let mut tx = self.db.begin().await?;
         let (_, mut user) = lock_managed(&mut tx, admin, id).await?;
-        if keyed_requests::find(&mut tx, admin.user.id, request).await?.is_some() {
+        if idempotency_keys::find(&mut tx, admin.user.id, request).await?.is_some() {
             self.invalidator.commit_unchanged(tx).await?;
             return Ok(Idempotent::replayed(user));
         }
@@ -251,7 +251,7 @@ impl Users {
             entry = entry.with([("note", note.to_owned())]);
         }
         audit::insert(&mut tx, entry).await?;
-        keyed_requests::record(&mut tx, admin.user.id, request, &[], self.clock.now()).await?;
+        idempotency_keys::record(&mut tx, admin.user.id, request, &[], self.clock.now()).await?;
         self.invalidator.commit(tx, id).await?;
         Ok(Idempotent::now(user))
     }

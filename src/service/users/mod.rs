@@ -12,7 +12,6 @@ pub use own_account::OwnAccountPatch;
 
 use super::actors::ActorError;
 use super::invalidator::Invalidator;
-use super::keyed_requests::IdempotencyKeyError;
 use super::passwords::{Passwords, PasswordsBusy};
 use super::rate_limiter::{RateLimited, RateLimiter};
 use super::rng::Rng;
@@ -24,6 +23,7 @@ use crate::domain::money::Quota;
 use crate::domain::password::PasswordInvalid;
 use crate::domain::user::AccountDisabledByRoot;
 use crate::domain::username::{UsernameConflict, UsernameInvalid};
+use crate::service::idempotency_keys::IdempotencyKeyError;
 use crate::storage::{Db, StorageError};
 
 /// The operator's settings for accounts.

@@ -1,8 +1,8 @@
 //! Requests with an `Idempotency-Key`: sent again, they are carried out once (spec §15.3).
 
-use super::bounds;
-use super::id::TokenId;
-use super::key::Digest;
+use crate::domain::bounds;
+use crate::domain::id::TokenId;
+use crate::domain::key::Digest;
 
 /// What a client names a request by: 1 to 255 printable ASCII characters.
 #[derive(Debug, Clone, PartialEq, Eq)]

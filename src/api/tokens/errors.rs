@@ -1,50 +1,50 @@
-//! What the refusals of tokens answer.
+//! What the errors of tokens answer.
 
 use http::StatusCode;
 
-use crate::api::api_error::{About, ApiError};
-use crate::api::error_code::ErrorCode;
-use crate::api::error_code::codes::{
+use crate::api::errors::code::ErrorCode;
+use crate::api::errors::code::codes::{
     InsufficientQuota, InvalidExpiry, InvalidGroup, InvalidIfMatch, InvalidIps, InvalidModels, InvalidName,
     InvalidNote, InvalidPeriodLimit, InvalidQuota, InvalidRateLimit, InvalidStatus, MissingField, NotFound,
     SwitchedOffByAdministrator, SwitchedOffByRoot, TokenChanged,
 };
-use crate::api::refused::{CodeList, CodesByStatus};
-use crate::domain::status::EnableRefused;
-use crate::domain::token_patch::EditRefused;
+use crate::api::errors::fails::{CodeList, CodesByStatus};
+use crate::api::errors::failure::{About, ApiError};
+use crate::domain::status::EnableError;
+use crate::domain::token_patch::EditError;
 use crate::service::tokens::{BulkError, TokensError};
 
 /// The fields of a token.
-pub type TokenFields = (
+pub type TokenFieldErrors = (
     (InvalidName, InvalidNote, InvalidExpiry, InvalidQuota),
     (InvalidPeriodLimit, InvalidRateLimit, InvalidModels, InvalidIps, InvalidStatus),
 );
 
 /// Why tokens were not edited, enabled or disabled.
-pub type ChangeRefused =
-    (TokenFields, EnableRefused, MissingField, InvalidGroup, InvalidStatus, InsufficientQuota, NotFound);
+pub type ChangeErrors =
+    (TokenFieldErrors, EnableError, MissingField, InvalidGroup, InvalidStatus, InsufficientQuota, NotFound);
 
 /// Why a change was not made for its `If-Match`.
 pub type WrongVersion = (InvalidIfMatch, TokenChanged);
 
-impl CodeList for EnableRefused {
+impl CodeList for EnableError {
     fn add_to(codes: &mut CodesByStatus) {
         <(SwitchedOffByAdministrator, SwitchedOffByRoot)>::add_to(codes);
         codes.entry(StatusCode::CONFLICT).or_default().extend([ErrorCode::TokenExpired, ErrorCode::TokenExhausted]);
     }
 }
 
-impl From<EnableRefused> for ApiError {
-    fn from(error: EnableRefused) -> Self {
+impl From<EnableError> for ApiError {
+    fn from(error: EnableError) -> Self {
         let code = match error {
-            EnableRefused::DisabledByAdministrator => ErrorCode::SwitchedOffByAdministrator,
-            EnableRefused::DisabledByRoot => ErrorCode::SwitchedOffByRoot,
-            EnableRefused::Expired => ErrorCode::TokenExpired,
-            EnableRefused::QuotaExhausted => ErrorCode::TokenExhausted,
+            EnableError::DisabledByAdministrator => ErrorCode::SwitchedOffByAdministrator,
+            EnableError::DisabledByRoot => ErrorCode::SwitchedOffByRoot,
+            EnableError::Expired => ErrorCode::TokenExpired,
+            EnableError::QuotaExhausted => ErrorCode::TokenExhausted,
         };
         let status = match error {
-            EnableRefused::DisabledByAdministrator | EnableRefused::DisabledByRoot => StatusCode::FORBIDDEN,
-            EnableRefused::Expired | EnableRefused::QuotaExhausted => StatusCode::CONFLICT,
+            EnableError::DisabledByAdministrator | EnableError::DisabledByRoot => StatusCode::FORBIDDEN,
+            EnableError::Expired | EnableError::QuotaExhausted => StatusCode::CONFLICT,
         };
         Self::new(code, error.to_string()).with_status(status)
     }
@@ -64,10 +64,10 @@ impl From<TokensError> for ApiError {
             TokensError::LimitReached(_) => Self::new(ErrorCode::TokenLimitReached, message),
             TokensError::Enable(refused) => refused.into(),
             TokensError::Group(_) => Self::new(ErrorCode::InvalidGroup, message),
-            TokensError::Edit(EditRefused::Quota(_) | EditRefused::TooMuch(_)) => {
+            TokensError::Edit(EditError::Quota(_) | EditError::TooMuch(_)) => {
                 Self::new(ErrorCode::InvalidQuota, message)
             }
-            TokensError::Edit(EditRefused::Insufficient(_)) => Self::new(ErrorCode::InsufficientQuota, message),
+            TokensError::Edit(EditError::Insufficient(_)) => Self::new(ErrorCode::InsufficientQuota, message),
             TokensError::Search(invalid) => invalid.into(),
             TokensError::Changed(changed) => changed.into(),
             TokensError::Keyed(keyed) => keyed.into(),

@@ -1,13 +1,13 @@
 //! Carries a request with an `Idempotency-Key` out once (spec §15.3). The record is written in the transaction of what it records, under
 //! the lock of the caller's account. Refusals are not recorded.
 
-use super::vault::{Unopenable, Vault};
 use crate::domain::audit::{Action, Actor, AuditEntry, Subject};
 use crate::domain::caller::Caller;
 use crate::domain::id::UserId;
-use crate::domain::keyed_request::{IdempotentRequest, MadeKey};
+use crate::domain::idempotency_key::{IdempotentRequest, MadeKey};
 use crate::domain::time::UnixTime;
 use crate::domain::token::TokenWithKey;
+use crate::service::vault::{Unopenable, Vault};
 use crate::storage::{Conn, StorageError, audit, idempotency_keys, keys};
 
 /// Why a request was not carried out, or not answered again.

@@ -12,9 +12,9 @@ const MAX_CHARS: usize = 64;
 
 /// The id of a request, as an extension of it.
 #[derive(Debug, Clone)]
-pub struct RequestId(pub String);
+pub struct HttpRequestId(pub String);
 
-impl RequestId {
+impl HttpRequestId {
     /// The caller's id if it is well-formed, else a new one.
     pub(super) fn of(parts: &Parts, rng: &Rng) -> Self {
         let sent = parts.headers.get(X_REQUEST_ID).and_then(|value| value.to_str().ok());

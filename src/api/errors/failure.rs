@@ -9,7 +9,7 @@ use std::sync::Arc;
 use axum::response::{IntoResponse, Response};
 use http::StatusCode;
 
-use super::error_code::ErrorCode;
+use crate::api::errors::code::ErrorCode;
 use crate::domain::period_limits::PeriodExceeded;
 use crate::service::tokens::BulkPlace;
 

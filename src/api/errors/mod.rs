@@ -1,9 +1,14 @@
 //! What the errors answer that several resources have: one arm per variant, so that the compiler leads here. Those of one
 //! resource are in the file of that resource.
 
-use super::api_error::ApiError;
-use super::error_code::{ErrorCode, codes};
-use super::refused::{CodeList, CodesByStatus};
+pub mod code;
+pub mod fails;
+pub mod failure;
+pub mod openai;
+
+use crate::api::errors::code::{ErrorCode, codes};
+use crate::api::errors::fails::{CodeList, CodesByStatus};
+use crate::api::errors::failure::ApiError;
 use crate::domain::date_range::DateRangeInvalid;
 use crate::domain::ip_allowlist::IpsInvalid;
 use crate::domain::model_limits::ModelsInvalid;

@@ -2,13 +2,13 @@
 
 use sha2::{Digest as _, Sha256};
 
-use super::Ledger;
-use super::error::LedgerError;
 use crate::domain::id::GatewayId;
 use crate::domain::key::Digest;
 use crate::domain::ledger::{Counts, RequestContext};
 use crate::domain::price::Cost;
 use crate::domain::token::TokenIdentity;
+use crate::service::ledger::Ledger;
+use crate::service::ledger::error::LedgerError;
 use crate::storage::ledger::{self, GatewayRequestId, RecordedAnswer, RequestIdRecord};
 use crate::storage::{self, keys};
 

@@ -1,7 +1,7 @@
 //! Which error codes each operation can answer, grouped by status.
 //!
 //! Most follow from what the document already says: the permission that an operation needs, its parameters and its body.
-//! The error of its handler has the rest (`Refused`). The tests check every answer they receive against the result.
+//! The error of its handler has the rest (`Fails`). The tests check every answer they receive against the result.
 
 use std::collections::BTreeSet;
 
@@ -12,14 +12,14 @@ use utoipa::openapi::schema::{AllOfBuilder, ObjectBuilder, Type};
 use utoipa::openapi::{ContentBuilder, Object, Ref, RefOr, Response, ResponseBuilder};
 
 use crate::api::envelope::OpenAiFailure;
-use crate::api::error_code::ErrorCode::{
+use crate::api::errors::code::ErrorCode::{
     self, BodyTooLarge, CrossSiteRequest, DatabaseUnavailable, Internal, InvalidBody, InvalidCredential, InvalidField,
     InvalidGateway, InvalidId, InvalidJson, InvalidPage, InvalidQuery, NotAnAdministrator, NotDurable, NotSignedIn,
     RateLimited, ServerBusy, Timeout, TokenApiNotEnabled, TooManyConnections, UnsupportedEncoding, UserDisabled,
     UserMismatch,
 };
+use crate::api::errors::fails::CodesByStatus;
 use crate::api::permission::Permission;
-use crate::api::refused::CodesByStatus;
 
 const EVERYWHERE: [ErrorCode; 3] = [Internal, TooManyConnections, Timeout];
 const DATABASE: [ErrorCode; 3] = [DatabaseUnavailable, NotDurable, ServerBusy];
@@ -35,7 +35,7 @@ pub fn declare(
     permission: Option<Permission>,
     own: Option<&CodesByStatus>,
 ) {
-    super::describe_success(operation);
+    crate::api::openapi::describe_success(operation);
     let takes_key = |parameter: &Parameter| parameter.name == "Idempotency-Key";
     if operation.parameters.iter().flatten().filter_map(as_value).any(takes_key)
         && let Some(RefOr::T(success)) = operation.responses.responses.get_mut("200")

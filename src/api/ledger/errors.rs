@@ -7,17 +7,17 @@ use utoipa::openapi::RefOr;
 use utoipa::openapi::schema::{ObjectBuilder, Schema, Type};
 use utoipa::{PartialSchema, ToSchema};
 
-use crate::api::api_error::{About, ApiError};
-use crate::api::error_code::ErrorCode;
-use crate::api::error_code::codes::{
+use crate::api::errors::code::ErrorCode;
+use crate::api::errors::code::codes::{
     GroupNotAllowed, InvalidKey, IpNotAllowed, ModelNotAllowed, RateLimited, TokenDisabled, TokenExhausted,
     TokenExpired, TokenPeriodExceeded, TokenQuotaInsufficient, UserDisabled, UserPeriodExceeded, UserQuotaInsufficient,
 };
+use crate::api::errors::failure::{About, ApiError};
 use crate::domain::ledger::{Refusal, RefusalReason};
 use crate::service::ledger::LedgerError;
 
 /// Why a key may not be used.
-pub type KeyRefused = (
+pub type KeyErrors = (
     (InvalidKey, TokenDisabled, TokenExpired, UserDisabled, GroupNotAllowed, ModelNotAllowed, IpNotAllowed),
     (
         TokenExhausted,

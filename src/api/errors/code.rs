@@ -55,10 +55,10 @@ macro_rules! error_codes {
             }
         }
 
-        /// Each code as a type, for the lists of [`Refused`](super::refused::Refused).
+        /// Each code as a type, for the lists of [`Fails`](crate::api::errors::fails::Fails).
         pub mod codes {
-            use super::ErrorCode;
-            use crate::api::refused::{CodeList, CodesByStatus};
+            use crate::api::errors::code::ErrorCode;
+            use crate::api::errors::fails::{CodeList, CodesByStatus};
 
             $(
                 #[doc = concat!("The code `", $code, "` with its usual status.")]

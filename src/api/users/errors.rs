@@ -1,17 +1,17 @@
-//! What the refusals of accounts answer.
+//! What the errors of accounts answer.
 
-use crate::api::api_error::ApiError;
-use crate::api::error_code::ErrorCode;
-use crate::api::error_code::codes::{
+use crate::api::errors::code::ErrorCode;
+use crate::api::errors::code::codes::{
     AccountDisabledByRoot, InvalidEmail, InvalidGroup, InvalidMaxTokens, InvalidPassword, InvalidPeriodLimit,
     InvalidQuota, InvalidRole, InvalidStatus, InvalidText, InvalidUsername, MissingField, NotFound, OwnAccount,
     RateLimited, RoleTooLow, SignInBusy, WrongPassword,
 };
+use crate::api::errors::failure::ApiError;
 use crate::domain::username::UsernameConflict;
 use crate::service::users::UsersError;
 
 /// Why your account was not edited.
-pub type EditOwnRefused = (
+pub type EditOwnErrors = (
     (InvalidText, InvalidEmail, InvalidPassword, InvalidPeriodLimit, WrongPassword, MissingField),
     (RateLimited, SignInBusy, NotFound),
 );
@@ -21,13 +21,13 @@ type AccountFields =
     (InvalidText, InvalidEmail, InvalidPassword, InvalidRole, InvalidGroup, InvalidMaxTokens, InvalidPeriodLimit);
 
 /// Why an account was not created.
-pub type CreateRefused = (
+pub type CreateErrors = (
     (AccountFields, InvalidUsername, InvalidQuota, InvalidStatus, MissingField),
     (RoleTooLow, UsernameConflict, SignInBusy),
 );
 
 /// Why an account was not edited.
-pub type EditRefused =
+pub type EditErrors =
     (AccountFields, InvalidStatus, RoleTooLow, OwnAccount, AccountDisabledByRoot, SignInBusy, NotFound);
 
 impl From<UsersError> for ApiError {

@@ -6,13 +6,13 @@ use std::marker::PhantomData;
 use axum::response::{IntoResponse, Response};
 use http::StatusCode;
 
-use super::api_error::ApiError;
-use super::error_code::ErrorCode;
+use crate::api::errors::code::ErrorCode;
+use crate::api::errors::failure::ApiError;
 
 /// Error codes by the status that they come with.
 pub type CodesByStatus = BTreeMap<StatusCode, BTreeSet<ErrorCode>>;
 
-/// Error codes, as a type: a code of [`codes`](super::error_code::codes), an error that becomes an [`ApiError`], or a tuple
+/// Error codes, as a type: a code of [`codes`](crate::api::errors::code::codes), an error that becomes an [`ApiError`], or a tuple
 /// of such types.
 pub trait CodeList {
     /// Adds the codes to `codes`.
@@ -22,15 +22,15 @@ pub trait CodeList {
 /// The failure of a handler that can answer the codes of `L`, besides those that follow from its permission, its
 /// parameters and its body. The tests compare every answer that they receive with the document.
 #[derive(Debug)]
-pub struct Refused<L = ()>(ApiError, PhantomData<fn() -> L>);
+pub struct Fails<L = ()>(ApiError, PhantomData<fn() -> L>);
 
-impl<L, E: Into<ApiError>> From<E> for Refused<L> {
+impl<L, E: Into<ApiError>> From<E> for Fails<L> {
     fn from(error: E) -> Self {
         Self(error.into(), PhantomData)
     }
 }
 
-impl<L> IntoResponse for Refused<L> {
+impl<L> IntoResponse for Fails<L> {
     fn into_response(self) -> Response {
         self.0.into_response()
     }

@@ -4,9 +4,9 @@ use axum::response::{IntoResponse, Response};
 use http::{HeaderMap, HeaderName, HeaderValue, StatusCode, header};
 use serde::Serialize;
 
-use super::api_error::ApiError;
-use super::envelope::Plain;
-use super::error_code::ErrorCode;
+use crate::api::envelope::Plain;
+use crate::api::errors::code::ErrorCode;
+use crate::api::errors::failure::ApiError;
 
 /// The header of a request that asks for this shape.
 const X_ERROR_SHAPE: HeaderName = HeaderName::from_static("x-error-shape");

@@ -20,7 +20,7 @@ ENV SQLX_OFFLINE=true
 RUN --mount=type=cache,target=/usr/local/cargo/registry,sharing=locked \
     --mount=type=cache,target=/usr/local/cargo/git,sharing=locked \
     --mount=type=cache,target=/build/target,sharing=locked \
-    touch src/lib.rs src/main.rs \
+    touch src/lib.rs crates/*/src/lib.rs crates/*/src/main.rs \
     && cargo build --profile dist --locked --bin keymeter \
     && install -D target/dist/keymeter /out/keymeter
 

@@ -39,10 +39,15 @@ manifest() {
         fi
         case $section in
         '[package]')
+            # What it inherits is in [workspace.package]; src/domain is all that it has.
+            [[ $line == *.workspace* ]] || printf '%s\n' "$line"
+            if [[ $line == '[package]' ]]; then printf '%s\n' 'edition = "2024"'; fi
+            ;;
+        '[workspace.dependencies]')
             printf '%s\n' "$line"
             ;;
         '[dependencies]' | '[dev-dependencies]')
-            name=${line%% *}
+            name=${line%%[ .]*}
             if [[ $line == \[* ]] || { [[ $line == [a-z]* ]] && grep -Eqr "\b${name//-/_}(::|!)" src/domain; }; then
                 printf '%s\n' "$line"
             fi

@@ -21,7 +21,7 @@ die() {
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 read -r version target < <(cargo metadata --format-version 1 --no-deps --offline | node -p '
     const { packages, target_directory } = JSON.parse(require("fs").readFileSync(0));
-    [packages[0].version, target_directory].join(" ")')
+    [packages.find(({ name }) => name === "keymeter-cli").version, target_directory].join(" ")')
 tag=${1:-v$version}
 [[ $tag == "v$version" ]] || die "the tag $tag is not the version in Cargo.toml, $version"
 grep -q "^## \[$version\] - 20" CHANGELOG.md || die "CHANGELOG.md has no date for $version"
@@ -54,8 +54,8 @@ tar --create --gzip --file "$out/$name.tar.gz" --directory "$out" --sort=name --
 rm -r "${out:?}/$name"
 
 say 'listing what it is made of'
-cargo cyclonedx --format json --override-filename release-sbom --quiet
-mv release-sbom.json "$out/$name.cdx.json"
+cargo cyclonedx --manifest-path crates/cli/Cargo.toml --format json --override-filename release-sbom --quiet
+mv crates/cli/release-sbom.json "$out/$name.cdx.json"
 (cd dashboard && npm sbom --sbom-format cyclonedx --omit dev) >"$out/$name-dashboard.cdx.json"
 (cd "$out" && sha256sum ./*.tar.gz ./*.cdx.json | sed 's| \./| |' >"$name.sha256")
 ls -l "$out" >&2

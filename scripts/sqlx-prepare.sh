@@ -101,7 +101,7 @@ done < <(cd migrations && find . -maxdepth 1 -name '[0-9]*_*.sql' ! -name '*.dow
 
 # --- Compile against it -------------------------------------------------------------------------------------------
 
-for root in src/lib.rs src/main.rs tests/it/main.rs benches/*.rs; do
+for root in src/lib.rs crates/*/src/lib.rs crates/*/src/main.rs tests/it/main.rs benches/*/main.rs; do
     if [[ -f $root ]]; then
         touch "$root"
     fi
@@ -118,7 +118,7 @@ DATABASE_URL=$our_url SQLX_OFFLINE=false SQLX_OFFLINE_DIR=$fresh \
 
 shopt -s nullglob
 queries=("$fresh"/query-*.json)
-if ((${#queries[@]} == 0)) && grep -rqE '\bquery(_as|_scalar)?!' src tests; then
+if ((${#queries[@]} == 0)) && grep -rqE '\bquery(_as|_scalar)?!' src crates tests; then
     die 'the code has checked queries, but none was written; .sqlx is unchanged'
 fi
 

@@ -6,14 +6,8 @@
 
 pub mod api;
 pub mod app;
-pub mod cli;
 pub mod config;
-pub mod demo;
-pub mod doctor;
 pub mod domain;
-pub mod foreign_prices;
-pub mod import;
-mod output;
 pub mod service;
 pub mod storage;
 pub mod telemetry;

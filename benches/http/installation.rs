@@ -5,7 +5,8 @@ use std::net::SocketAddr;
 use std::process::{Child, ChildStdout, Command, Stdio};
 use std::sync::Arc;
 
-use keymeter::app::connections::{self, ConnectionLimits};
+use keymeter::api::router::router_when_full;
+use keymeter::app::connection_limits;
 use keymeter::app::{self, App, Database, Use};
 use keymeter::config::Config;
 use keymeter::domain::cell::CellLabel;
@@ -15,6 +16,7 @@ use keymeter::domain::secrets::AccessTokenSecret;
 use keymeter::service::passwords::HashCost;
 use keymeter::service::rng::Rng;
 use keymeter::service::vault::{MasterKey, Vault};
+use keymeter_connections::Routers;
 use serde_json::{Value, json};
 use sqlx::postgres::PgPoolOptions;
 use sqlx::{AssertSqlSafe, Connection, Executor, PgPool};
@@ -141,11 +143,14 @@ pub async fn serve() {
     let app = App::assemble(opened, &config, Arc::new(SystemClock), Rng::system(), HashCost::STRONG).unwrap();
     app.state.users.ensure_root(config.root.password.as_ref()).await.unwrap();
     let pool = connect(&std::env::var("DATABASE_URL").unwrap()).await;
-    let listener = connections::listen("127.0.0.1:0").await.unwrap();
+    let listener = keymeter_connections::listen("127.0.0.1:0").await.unwrap();
     println!("http://{}", listener.local_addr().unwrap());
     let router = baselines::routes(pool, Arc::clone(&app.state)).fallback_service(app.router);
-    let limits = ConnectionLimits::new(&config.server, config.database.connections);
-    tokio::spawn(connections::serve(listener, app.state, router, limits, std::future::pending()));
+    let routers = Routers { router, when_full: router_when_full(Arc::clone(&app.state)) };
+    let draining = Arc::clone(&app.state.draining);
+    let serve =
+        keymeter_connections::serve(listener, routers, draining, connection_limits(&config), std::future::pending());
+    tokio::spawn(serve);
     let input = tokio::task::spawn_blocking(|| std::io::stdin().read_to_end(&mut Vec::new()));
     input.await.unwrap().unwrap();
 }

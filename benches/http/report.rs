@@ -8,8 +8,8 @@ use plotters::prelude::*;
 use crate::Options;
 use crate::load::{Case, Measured, ratio};
 
-const REPORT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/docs/performance.md");
-const PLOT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/docs/performance.svg");
+const REPORT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/performance.md");
+const PLOT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/performance.svg");
 
 /// A row for each case, compared with the first case and with the case of the same name and `: {compared_to}`.
 pub fn table(cases: &[Case<'_>], measured: &mut BTreeMap<String, Measured>, compared_to: &str) -> String {

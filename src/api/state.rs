@@ -74,7 +74,7 @@ pub struct AppState {
     /// Only for readiness.
     pub db: Db,
     /// True once the server begins to stop.
-    pub draining: AtomicBool,
+    pub draining: Arc<AtomicBool>,
     pub metrics_access: MetricsAccess,
     pub trusted_proxies: Vec<IpNet>,
     pub cookies: Cookies,

@@ -2,7 +2,6 @@
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 use axum::Router;
@@ -286,7 +285,7 @@ impl App {
             metrics: Metrics::new(registry),
             http_metrics,
             db: db.clone(),
-            draining: AtomicBool::new(false),
+            draining: Arc::default(),
             metrics_access: config.server.metrics,
             trusted_proxies: config.server.trusted_proxies.iter().copied().map(ip_allowlist::canonical).collect(),
             cookies: if config.http.cookies_are_secure() { Cookies::ForHttpsAlone } else { Cookies::ForAll },

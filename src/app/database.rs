@@ -1,15 +1,16 @@
 //! The database of a process: a PostgreSQL of the operator, or the private one; migrated, and with the right master key.
 
+use std::path::Path;
 use std::time::{Duration, Instant};
 
+use keymeter_postgres::data_dir::{MASTER_KEY_FILE, make_private};
+use keymeter_postgres::{PostgresSettings, PrivateError, PrivatePostgres, SocketAddress, Use};
 use secrecy::ExposeSecret;
 
 use super::StartError;
-use super::data_dir::{MASTER_KEY_FILE, make_private};
 use super::database_url;
 use super::master_key::{find_master_key, make_master_key};
 use super::pool_sizes::PoolSizes;
-use super::private_postgres::{PrivateError, PrivatePostgres, SocketAddress, Use};
 use super::stop_signals::StopSignals;
 use crate::config::{Config, PlanCacheMode};
 use crate::service::secrets::SecretsError;
@@ -61,7 +62,13 @@ impl Database {
                 .application_name("keymeter");
             return Ok(Self { options: options(connect), private: None });
         }
-        let private = PrivatePostgres::start(config, purpose).await?;
+        let settings = PostgresSettings {
+            data_dir: &config.data_dir,
+            programs: settings.programs.as_deref(),
+            connections: settings.connections,
+            shared_buffers_mb: settings.shared_buffers_mb,
+        };
+        let private = PrivatePostgres::start(&settings, purpose).await?;
         Ok(Self { options: options(private.connect_options()), private: Some(private) })
     }
 
@@ -108,6 +115,20 @@ pub fn require_data(config: &Config) -> Result<(), StartError> {
         return Ok(());
     }
     Err(PrivateError::NoData(config.data_dir.clone()).into())
+}
+
+/// If this process is root, prepares it and the settings for the private PostgreSQL. Must be called before threads are started.
+///
+/// # Errors
+/// There is no account that PostgreSQL can run as.
+pub fn prepare_as_root(config: &mut Config) -> Result<(), StartError> {
+    if config.database.url.is_none()
+        && let Some(data_dir) =
+            keymeter_postgres::prepare_as_root(&config.data_dir, Path::new(Config::DEFAULT_DATA_DIR))?
+    {
+        config.data_dir = data_dir;
+    }
+    Ok(())
 }
 
 /// Starts the database for a command, and stops it at the end, also if a signal ends the command.

@@ -3,12 +3,12 @@
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
+use keymeter_postgres::data_dir::{MASTER_KEY_FILE, make_private};
 use secrecy::ExposeSecret;
 use tempfile::NamedTempFile;
 use zeroize::Zeroizing;
 
 use super::StartError;
-use super::data_dir::{MASTER_KEY_FILE, make_private};
 use crate::config::Config;
 use crate::service::rng::Rng;
 use crate::service::vault::MasterKey;

@@ -2,27 +2,24 @@
 //! stop. The only module that knows all others.
 
 mod assembly;
-pub mod connections;
-mod data_dir;
 mod database;
 mod database_url;
-mod demo;
 mod master_key;
 mod pool_sizes;
-mod private_postgres;
 mod serve;
 mod stop_signals;
 
 use std::path::PathBuf;
 
+pub use keymeter_postgres::data_dir;
+pub use keymeter_postgres::{PrivateError, PrivatePostgres, Use};
+
 pub use self::assembly::App;
-pub use self::database::{Database, Opened, open, require_data, with_database};
+pub use self::database::{Database, Opened, open, prepare_as_root, require_data, with_database};
 pub use self::master_key::{find_master_key, read_new_master_key, replace_master_key};
-pub use self::private_postgres::{BackupError, PrivateError, PrivatePostgres, Use, back_up, prepare_as_root, restore};
-pub use self::serve::serve;
+pub use self::serve::{connection_limits, serve};
 pub use self::stop_signals::StopSignals;
 pub use crate::api::openapi::openapi_json;
-use crate::demo::DemoError;
 use crate::domain::cell::CellLabel;
 use crate::service::secrets::SecretsError;
 use crate::service::users::UsersError;
@@ -65,13 +62,8 @@ pub enum StartError {
     WrongCell { database: String, setting: CellLabel },
     #[error("cannot create the root account: {0}; set KEYMETER_ROOT__PASSWORD")]
     Root(UsersError),
-    #[error(
-        "this database is not empty, and --demo needs an empty one or its own data; set another KEYMETER_DATA_DIR or \
-         DATABASE_URL"
-    )]
-    DemoNotEmpty,
-    #[error("the demo data are incomplete: {0}; use another database")]
-    Demo(#[from] DemoError),
+    #[error("{0}")]
+    Fill(String),
     #[error(transparent)]
     Secrets(#[from] SecretsError),
     #[error(transparent)]

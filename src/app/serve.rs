@@ -1,13 +1,17 @@
 //! `keymeter serve`: start, run, drain, stop.
 
 use std::sync::Arc;
+use std::time::Duration;
 
+use keymeter_connections::{ConnectionLimits, Routers};
+use keymeter_postgres::Use;
+use keymeter_postgres::data_dir::MASTER_KEY_FILE;
 use tokio::net::TcpListener;
 use zeroize::Zeroizing;
 
-use super::data_dir::MASTER_KEY_FILE;
 use super::stop_signals::{ReloadSignal, StopSignals};
-use super::{App, Database, StartError, Use, connections, demo, open};
+use super::{App, Database, Opened, StartError, open};
+use crate::api::router::router_when_full;
 use crate::config::Config;
 use crate::domain::clock::SystemClock;
 use crate::service;
@@ -17,17 +21,17 @@ use crate::service::prices::Prices;
 use crate::service::rng::Rng;
 use crate::version::VERSION;
 
-/// Runs the service until SIGTERM or Ctrl-C.
+/// Runs the service until SIGTERM or Ctrl-C. `fill` writes into the opened database before the service begins.
 ///
 /// # Errors
 /// See [`StartError`]. After an error the start can be repeated.
-pub async fn serve(mut config: Config, with_demo: bool) -> Result<(), StartError> {
-    if with_demo {
-        demo::add_settings(&mut config);
-    }
+pub async fn serve(
+    config: Config,
+    fill: impl AsyncFnOnce(&Opened, &Config) -> Result<(), StartError>,
+) -> Result<(), StartError> {
     // First: what is started below must be stopped too.
     let mut stop = StopSignals::catch_for_service();
-    let listener = connections::listen(&config.server.listen)
+    let listener = keymeter_connections::listen(&config.server.listen)
         .await
         .map_err(|error| StartError::Listen(config.server.listen.clone(), error))?;
     let database = tokio::select! {
@@ -35,7 +39,7 @@ pub async fn serve(mut config: Config, with_demo: bool) -> Result<(), StartError
         () = stop.received() => return Ok(()),
     };
     let prepared = tokio::select! {
-        prepared = prepare(&config, with_demo, &database) => prepared.map(Some),
+        prepared = prepare(&config, fill, &database) => prepared.map(Some),
         () = stop.received() => Ok(None),
     };
     let outcome = match prepared {
@@ -55,14 +59,12 @@ pub async fn serve(mut config: Config, with_demo: bool) -> Result<(), StartError
 /// The service on an open database, and the password of root if it was generated.
 async fn prepare(
     config: &Config,
-    with_demo: bool,
+    fill: impl AsyncFnOnce(&Opened, &Config) -> Result<(), StartError>,
     database: &Database,
 ) -> Result<(App, Option<Zeroizing<String>>), StartError> {
     let opened = open(config, database).await?;
     let db = opened.db.clone();
-    if with_demo {
-        demo::fill(&opened, config).await?;
-    }
+    fill(&opened, config).await?;
     let clock = service::clock::start(&db).await?;
     let app = App::assemble(opened, config, clock, Rng::system(), HashCost::STRONG)?;
     let generated_password =
@@ -83,8 +85,13 @@ async fn run(
     print_start(&listener, config, database, app.state.dashboard.is_built(), generated_password.as_ref());
     let background = app.background(config);
     let (refused_requests, old_key_uses) = (Arc::clone(&app.refused_requests), Arc::clone(&app.old_key_uses));
-    let limits = connections::ConnectionLimits::new(&config.server, config.database.connections);
-    connections::serve(listener, app.state, app.router, limits, async move { stop.received().await }).await;
+    let routers = Routers { router: app.router, when_full: router_when_full(Arc::clone(&app.state)) };
+    let draining = Arc::clone(&app.state.draining);
+    drop(app.state);
+    keymeter_connections::serve(listener, routers, draining, connection_limits(config), async move {
+        stop.received().await;
+    })
+    .await;
     for task in background {
         task.abort();
     }
@@ -95,6 +102,22 @@ async fn run(
         tracing::warn!(%error, "the last uses of replaced keys are lost");
     }
     db.close().await;
+}
+
+/// The limits of connections, within the limit of open files, which is raised as far as needed.
+#[must_use]
+pub fn connection_limits(config: &Config) -> ConnectionLimits {
+    let settings = &config.server;
+    let drain = Duration::from_secs(settings.drain_seconds);
+    let limits = ConnectionLimits {
+        connections: usize::try_from(settings.max_connections.get()).unwrap_or(usize::MAX),
+        header: Duration::from_secs(settings.header_timeout_seconds.get().into()),
+        idle: Duration::from_secs(settings.idle_timeout_seconds.get().into()),
+        // Requests that arrive during the delay need time to finish.
+        stop_delay: Duration::from_secs(settings.stop_delay_seconds).min(drain / 2),
+        drain,
+    };
+    limits.within_open_files(config.database.connections)
 }
 
 impl App {

@@ -59,7 +59,7 @@ impl Token {
     /// This token after `patch` (spec §4.5a). The switch does not change.
     ///
     /// # Errors
-    /// See [`EditRefused`].
+    /// See [`EditError`].
     pub fn edited(self, patch: TokenPatch) -> Result<Self, EditError> {
         let unlimited = patch.unlimited_quota.unwrap_or(self.account.budget.is_unlimited());
         let remain = self.account.remain();

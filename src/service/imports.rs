@@ -1,4 +1,4 @@
-//! What administrators see of imports. An import itself is a command ([`crate::import`]), not part of the service.
+//! What administrators see of imports. An import itself is a command (`crates/import`), not part of the service.
 
 use crate::domain::import_run::ImportRun;
 use crate::storage::{Db, StorageError, imports};

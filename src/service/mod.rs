@@ -21,7 +21,6 @@ pub mod key_cache;
 pub mod key_holders;
 pub mod keys;
 pub mod ledger;
-pub mod master_key_rotation;
 pub mod old_key_uses;
 pub mod old_keys;
 pub mod overview;

@@ -83,7 +83,7 @@ impl OldKeys {
     /// Replaces the key of one of the caller's tokens. Earlier old keys keep their deadlines.
     ///
     /// # Errors
-    /// The token is not the caller's, is not `expected`, or is expired; too many old keys still work; see [`KeyedRequestError`]; the
+    /// The token is not the caller's, is not `expected`, or is expired; too many old keys still work; see [`IdempotencyKeyError`]; the
     /// database.
     pub async fn rotate(
         &self,

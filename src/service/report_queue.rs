@@ -82,7 +82,7 @@ impl ReportQueue {
     /// Makes a report for a user when it is their turn. It must take its connection itself: one that waits has none.
     ///
     /// # Errors
-    /// See [`ReportRefused`]; and those of the report.
+    /// See [`ReportQueueFull`]; and those of the report.
     pub fn run<T, E>(
         &self,
         user: UserId,

@@ -8,10 +8,9 @@
 
 pub mod access_tokens;
 pub mod audit;
-pub mod base_backup;
 pub mod charge_history;
 pub mod clock_repair;
-mod columns;
+pub mod columns;
 pub mod consistency;
 pub mod enablement;
 mod errors;

@@ -14,7 +14,7 @@ struct Layer {
     banned_crates: &'static [&'static str],
 }
 
-const LAYERS: [Layer; 12] = [
+const LAYERS: [Layer; 7] = [
     Layer {
         name: "domain",
         may_use: &[],
@@ -33,62 +33,40 @@ const LAYERS: [Layer; 12] = [
     Layer {
         name: "api",
         may_use: &["domain", "service", "storage", "telemetry"],
-        banned_crates: &["argon2", "clap", "quick_cache", "sqlx", "toml"],
-    },
-    // Reads the database of another service, so it may use sqlx. What it writes here is in `storage/imports.rs`.
-    Layer {
-        name: "import",
-        may_use: &["domain", "service", "storage", "telemetry"],
-        banned_crates: &["argon2", "axum", "bcrypt", "clap", "http", "quick_cache", "tower", "utoipa"],
-    },
-    Layer {
-        name: "foreign_prices",
-        may_use: &["domain"],
-        banned_crates: &["axum", "clap", "http", "quick_cache", "sqlx", "tokio", "tower"],
+        banned_crates: &["argon2", "quick_cache", "sqlx", "toml"],
     },
     Layer { name: "config", may_use: &["domain", "telemetry"], banned_crates: &["axum", "sqlx", "tokio"] },
     // Of tokio it uses the count of database calls that belongs to a task.
     Layer { name: "telemetry", may_use: &[], banned_crates: &["axum", "sqlx"] },
-    // Example data, made by the services as callers would make them.
-    Layer {
-        name: "demo",
-        may_use: &["api", "domain", "service"],
-        banned_crates: &["axum", "clap", "quick_cache", "sqlx"],
-    },
-    // Puts the parts together. Nothing but the command line uses it, and the doctor.
+    // Puts the parts together. Nothing in the library uses it.
     Layer {
         name: "app",
-        may_use: &["api", "config", "demo", "domain", "service", "storage", "telemetry", "version"],
-        banned_crates: &["argon2", "clap", "quick_cache"],
+        may_use: &["api", "config", "domain", "service", "storage", "telemetry", "version"],
+        banned_crates: &["argon2", "quick_cache"],
     },
+];
+
+/// The crates beside the library, the parts of it that they may use, and the crates that they may not use.
+const LEAVES: [Layer; 4] = [
+    // Below the library.
+    Layer { name: "connections", may_use: &[], banned_crates: &["keymeter", "sqlx"] },
+    Layer { name: "postgres", may_use: &[], banned_crates: &["keymeter", "axum"] },
+    // Reads the database of another service. What it writes here is in its `statements.rs`.
     Layer {
-        name: "doctor",
-        may_use: &["app", "config", "domain", "output", "service", "storage"],
-        banned_crates: &["axum", "clap", "quick_cache", "sqlx"],
+        name: "import",
+        may_use: &["domain", "service", "storage"],
+        banned_crates: &["argon2", "axum", "bcrypt", "clap", "http", "quick_cache", "tower", "utoipa"],
     },
     Layer {
         name: "cli",
-        may_use: &[
-            "api",
-            "app",
-            "config",
-            "doctor",
-            "domain",
-            "foreign_prices",
-            "import",
-            "output",
-            "service",
-            "storage",
-            "telemetry",
-            "version",
-        ],
+        may_use: &["api", "app", "config", "domain", "service", "storage", "telemetry", "version"],
         banned_crates: &["argon2", "axum", "quick_cache", "sqlx"],
     },
 ];
 
 /// Files of services that commit without the `Invalidator`: these transactions change nothing that servers cache. A service
 /// that changes an account, a token or a credential commits through it.
-const COMMIT_NOTHING_CACHED: [&str; 14] = [
+const COMMIT_NOTHING_CACHED: [&str; 13] = [
     "audit.rs",
     // What opens days; a repaired wallet is committed through the invalidator.
     "clock_repair.rs",
@@ -96,8 +74,6 @@ const COMMIT_NOTHING_CACHED: [&str; 14] = [
     "jobs/mod.rs",
     // Balances are read under locks, and this server's cache learns of them.
     "ledger/lane.rs",
-    // Tokens get their keys encrypted again; no cache has those.
-    "master_key_rotation.rs",
     // A replay changes nothing.
     "old_keys.rs",
     "request_history.rs",
@@ -142,6 +118,28 @@ fn a_layer_uses_only_layers_below_it() {
 }
 
 #[test]
+fn a_crate_beside_the_library_uses_only_what_it_may() {
+    let mut wrong = Vec::new();
+    for leaf in LEAVES {
+        let folder = project().join("crates").join(leaf.name).join("src");
+        for (file, paths) in paths_below(&folder) {
+            for path in paths {
+                let segments: Vec<&str> = path.iter().map(String::as_str).collect();
+                match segments[..] {
+                    ["keymeter", used, ..] if leaf.may_use.contains(&used) => {}
+                    ["keymeter", ..] => wrong.push(format!("{}: {}", file.display(), path.join("::"))),
+                    [used, ..] if leaf.banned_crates.contains(&used) => {
+                        wrong.push(format!("{}: the crate {used}", file.display()));
+                    }
+                    _ => {}
+                }
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+#[test]
 fn api_uses_no_queries_of_storage() {
     let mut wrong = Vec::new();
     for (file, paths) in paths_of("api") {
@@ -174,13 +172,13 @@ fn a_service_that_changes_what_is_cached_commits_through_the_invalidator() {
 #[test]
 fn the_rules_of_an_import_use_only_domain() {
     let mut wrong = Vec::new();
-    for (file, paths) in paths_of("import") {
+    for (file, paths) in paths_below(&project().join("crates/import/src")) {
         let rule =
             ["rules.rs", "names.rs", "findings.rs", "days.rs", "rows.rs"].iter().any(|name| file.ends_with(name));
         for path in paths.into_iter().filter(|_| rule) {
             let segments: Vec<&str> = path.iter().map(String::as_str).collect();
             let allowed = match segments[..] {
-                ["crate", used, ..] => ["domain", "import"].contains(&used),
+                ["keymeter", used, ..] => used == "domain",
                 [used, ..] => !["sqlx", "tokio", "futures_util"].contains(&used),
                 [] => true,
             };
@@ -217,10 +215,10 @@ fn services_do_not_depend_on_each_other_in_a_circle() {
 /// `mod.rs` and the files below it are one thing and may use each other.
 #[test]
 fn files_do_not_depend_on_each_other_in_a_circle() {
-    for folder in
-        ["app/private_postgres", "cli", "demo", "import", "service/ledger", "service/tokens", "storage/tokens"]
-    {
-        let files = paths_of(folder);
+    let folders = ["src/service/ledger", "src/service/tokens", "src/storage/tokens"];
+    let crates = LEAVES.map(|leaf| format!("crates/{}/src", leaf.name));
+    for folder in folders.map(str::to_owned).into_iter().chain(crates) {
+        let files = paths_below(&project().join(&folder));
         let modules: BTreeSet<Vec<String>> = files.iter().map(|(file, _)| module_of(file)).collect();
         let mut uses: BTreeMap<Vec<String>, BTreeSet<Vec<String>>> = BTreeMap::new();
         for (file, paths) in &files {
@@ -255,10 +253,66 @@ fn circle<T: Ord + Clone>(mut uses: BTreeMap<T, BTreeSet<T>>) -> BTreeMap<T, BTr
     }
 }
 
+/// One word for one thing: a reader who searches for a type finds one.
+#[test]
+fn no_two_public_types_share_a_name() {
+    let mut declared: BTreeMap<String, BTreeSet<PathBuf>> = BTreeMap::new();
+    for file in files_below(&src()).into_iter().chain(files_below(&project().join("crates"))) {
+        let mut types = PublicTypes(Vec::new());
+        types.visit_file(&syn::parse_file(&fs::read_to_string(&file).unwrap()).unwrap());
+        for name in types.0 {
+            declared.entry(name).or_default().insert(file.clone());
+        }
+    }
+    assert!(declared.len() > 500, "every file is examined: {}", declared.len());
+    declared.retain(|name, files| files.len() > 1 && !SHARED_NAMES.contains(&name.as_str()));
+    assert!(declared.is_empty(), "these types share a name: {declared:#?}");
+}
+
+/// Names of public types that may be declared twice, and why.
+const SHARED_NAMES: [&str; 0] = [];
+
+struct PublicTypes(Vec<String>);
+
+impl PublicTypes {
+    fn add(&mut self, visibility: &syn::Visibility, name: &syn::Ident) {
+        if !matches!(visibility, syn::Visibility::Inherited) {
+            self.0.push(name.to_string());
+        }
+    }
+}
+
+impl Visit<'_> for PublicTypes {
+    fn visit_item_struct(&mut self, item: &syn::ItemStruct) {
+        self.add(&item.vis, &item.ident);
+    }
+
+    fn visit_item_enum(&mut self, item: &syn::ItemEnum) {
+        self.add(&item.vis, &item.ident);
+    }
+
+    fn visit_item_trait(&mut self, item: &syn::ItemTrait) {
+        self.add(&item.vis, &item.ident);
+    }
+
+    fn visit_item_type(&mut self, item: &syn::ItemType) {
+        self.add(&item.vis, &item.ident);
+    }
+
+    fn visit_item_mod(&mut self, item: &syn::ItemMod) {
+        if !is_test(&item.attrs) {
+            visit::visit_item_mod(self, item);
+        }
+    }
+}
+
 #[test]
 fn every_file_begins_with_a_module_comment() {
-    let missing: Vec<_> =
-        files_below(&src()).into_iter().filter(|file| !fs::read_to_string(file).unwrap().starts_with("//!")).collect();
+    let missing: Vec<_> = files_below(&src())
+        .into_iter()
+        .chain(files_below(&project().join("crates")))
+        .filter(|file| !fs::read_to_string(file).unwrap().starts_with("//!"))
+        .collect();
     assert!(missing.is_empty(), "{missing:?}");
 }
 
@@ -300,8 +354,12 @@ fn the_check_sees_every_way_to_name_a_module() {
     assert!(!found.contains("crate::cli"), "tests may use everything");
 }
 
+fn project() -> &'static Path {
+    Path::new(crate::harness::PROJECT)
+}
+
 fn src() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("src")
+    project().join("src")
 }
 
 fn files_below(folder: &Path) -> Vec<PathBuf> {
@@ -318,24 +376,31 @@ fn files_below(folder: &Path) -> Vec<PathBuf> {
     files
 }
 
-/// The files of a part of the crate, each with the paths that its code names, tests aside.
+/// The files of a part of the library, each with the paths that its code names, tests aside.
 fn paths_of(part: &str) -> Vec<(PathBuf, Vec<Vec<String>>)> {
     let (file, folder) = (src().join(format!("{part}.rs")), src().join(part));
     let mut files = if folder.exists() { files_below(&folder) } else { Vec::new() };
     files.extend(file.exists().then_some(file));
     assert!(!files.is_empty(), "there is no {part}");
-    let paths = |file: PathBuf| {
-        let found = paths_in(&fs::read_to_string(&file).unwrap(), &module_of(&file));
-        (file, found)
-    };
-    files.into_iter().map(paths).collect()
+    files.into_iter().map(with_paths).collect()
 }
 
-/// The module path of a file: `src/service/ledger/mod.rs` is `["service", "ledger"]`.
+/// The same of the files in a folder.
+fn paths_below(folder: &Path) -> Vec<(PathBuf, Vec<Vec<String>>)> {
+    files_below(folder).into_iter().map(with_paths).collect()
+}
+
+fn with_paths(file: PathBuf) -> (PathBuf, Vec<Vec<String>>) {
+    let found = paths_in(&fs::read_to_string(&file).unwrap(), &module_of(&file));
+    (file, found)
+}
+
+/// The module path of a file in its crate: `src/service/ledger/mod.rs` is `["service", "ledger"]`.
 fn module_of(file: &Path) -> Vec<String> {
-    let inside = file.strip_prefix(src()).unwrap().with_extension("");
-    let mut module: Vec<String> = inside.iter().map(|part| part.to_str().unwrap().to_owned()).collect();
-    if module.last().is_some_and(|last| last == "mod") {
+    let inside = file.strip_prefix(project()).unwrap().with_extension("");
+    let parts = inside.iter().map(|part| part.to_str().unwrap().to_owned());
+    let mut module: Vec<String> = parts.skip_while(|part| part != "src").skip(1).collect();
+    if module.last().is_some_and(|last| ["mod", "lib", "main"].contains(&last.as_str())) {
         module.pop();
     }
     module
@@ -346,6 +411,13 @@ fn paths_in(code: &str, module: &[String]) -> Vec<Vec<String>> {
     let mut paths = Paths { module: module.to_vec(), found: Vec::new() };
     paths.visit_file(&syn::parse_file(code).unwrap());
     paths.found
+}
+
+/// Whether an item is compiled for tests only.
+fn is_test(attributes: &[syn::Attribute]) -> bool {
+    attributes.iter().any(|attribute| {
+        attribute.path().is_ident("cfg") && attribute.meta.require_list().unwrap().tokens.to_string() == "test"
+    })
 }
 
 struct Paths {
@@ -420,10 +492,7 @@ impl Paths {
 
 impl<'ast> Visit<'ast> for Paths {
     fn visit_item_mod(&mut self, item: &'ast syn::ItemMod) {
-        let is_test = |attribute: &syn::Attribute| {
-            attribute.path().is_ident("cfg") && attribute.meta.require_list().unwrap().tokens.to_string() == "test"
-        };
-        if item.attrs.iter().any(is_test) {
+        if is_test(&item.attrs) {
             return;
         }
         self.module.push(item.ident.to_string());

@@ -1,6 +1,6 @@
 //! The write-ahead log of a copy of the private PostgreSQL's files. `private_postgres.rs` makes and restores whole copies.
 
-use keymeter::storage::base_backup::BaseBackup;
+use keymeter_postgres::base_backup::BaseBackup;
 use sqlx::PgPool;
 use sqlx::postgres::PgConnectOptions;
 

@@ -2,7 +2,8 @@
 //! go on as before (docs/moving-in.md).
 
 use serde_json::{Value, json};
-use sqlx::{AssertSqlSafe, Connection, MySqlConnection, PgPool};
+use sqlx::{AssertSqlSafe, Connection, PgPool};
+use sqlx_mysql::MySqlConnection;
 
 use crate::harness::database::{contents, url};
 use crate::harness::ledger_invariants::assert_ledger_invariants;

@@ -3,7 +3,8 @@
 use std::process::Stdio;
 
 use serde_json::json;
-use sqlx::{Connection, PgPool, SqliteConnection};
+use sqlx::{Connection, PgPool};
+use sqlx_sqlite::SqliteConnection;
 
 use crate::harness::MASTER_KEY;
 use crate::harness::database::{contents, url};

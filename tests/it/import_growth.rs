@@ -3,7 +3,9 @@
 use std::time::Duration;
 
 use serde_json::json;
-use sqlx::{Connection, Executor, MySqlConnection, PgPool, SqliteConnection};
+use sqlx::{Connection, Executor, PgPool};
+use sqlx_mysql::MySqlConnection;
+use sqlx_sqlite::SqliteConnection;
 
 use crate::harness::other_service::{Here, new_api_mariadb, new_api_postgres, new_api_sqlite};
 

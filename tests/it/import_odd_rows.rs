@@ -3,7 +3,8 @@
 use std::os::unix::fs::PermissionsExt;
 
 use serde_json::{Value, json};
-use sqlx::{AssertSqlSafe, Connection, MySqlConnection, PgPool};
+use sqlx::{AssertSqlSafe, Connection, PgPool};
+use sqlx_mysql::MySqlConnection;
 
 use crate::harness::ledger_invariants::assert_ledger_invariants;
 use crate::harness::other_service::{
@@ -85,7 +86,7 @@ async fn assert_odd_rows_are_moved(here: &Here<'_>, source: &str) {
 async fn odd_rows_of_sqlite_are_moved(pool: PgPool) {
     let dir = tempfile::tempdir().unwrap();
     let source = new_api_sqlite(dir.path()).await;
-    let mut connection = sqlx::SqliteConnection::connect(&format!("sqlite://{source}")).await.unwrap();
+    let mut connection = sqlx_sqlite::SqliteConnection::connect(&format!("sqlite://{source}")).await.unwrap();
     sqlx::raw_sql(AssertSqlSafe(odd_rows())).execute(&mut connection).await.unwrap();
     connection.close().await.unwrap();
     assert_odd_rows_are_moved(&Here { dir: dir.path(), pool: &pool }, &source).await;

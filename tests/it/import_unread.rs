@@ -1,7 +1,8 @@
 //! Columns of the other service that are not read: restrictions do not vanish without a word (docs/moving-in.md).
 
 use serde_json::{Value, json};
-use sqlx::{AssertSqlSafe, Connection, MySqlConnection, PgPool};
+use sqlx::{AssertSqlSafe, Connection, PgPool};
+use sqlx_mysql::MySqlConnection;
 
 use crate::harness::database::contents;
 use crate::harness::other_service::{Here, fixture, new_api_mariadb, new_api_postgres, new_api_sqlite, sqlite};
@@ -61,7 +62,7 @@ async fn restrictions_in_columns_of_sqlite_that_are_not_read_block_the_import(po
     let dir = tempfile::tempdir().unwrap();
     let here = Here { dir: dir.path(), pool: &pool };
     let source = new_api_sqlite(dir.path()).await;
-    let mut connection = sqlx::SqliteConnection::connect(&format!("sqlite://{source}")).await.unwrap();
+    let mut connection = sqlx_sqlite::SqliteConnection::connect(&format!("sqlite://{source}")).await.unwrap();
     sqlx::raw_sql(FORK).execute(&mut connection).await.unwrap();
     connection.close().await.unwrap();
     assert_eq!(here.import(&source, &[]).code, Some(2));

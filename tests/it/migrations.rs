@@ -18,7 +18,7 @@ use crate::harness::database::{empty, url};
 use crate::harness::process::{keymeter, run};
 
 fn project() -> &'static Path {
-    Path::new(env!("CARGO_MANIFEST_DIR"))
+    Path::new(crate::harness::PROJECT)
 }
 
 /// The text of a sample in `tests/it/migrations`, if it exists.

@@ -10,7 +10,7 @@ fn walk(base: &str, password: &str) -> Output {
 }
 
 fn run_example(name: &str, base: &str, password: &str) -> Output {
-    let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("examples").join(name);
+    let script = Path::new(crate::harness::PROJECT).join("examples").join(name);
     Command::new(script).env("BASE", base).env("ROOT_PASSWORD", password).output().unwrap()
 }
 

@@ -47,14 +47,14 @@ function queryOf({ range, tokenId, model, requestId, outcome, reason, id }: Requ
 }
 
 /** The filters that only administrators have: others do not see a list of gateways. */
-function everyonesQuery({ userId, gatewayId }: RequestOptions) {
+function allUsersQuery({ userId, gatewayId }: RequestOptions) {
   return { user_id: userId?.toString(), gateway_id: gatewayId?.toString() };
 }
 
 /** The address of all these requests as CSV. */
 export function requestsCsvHref(options: RequestOptions): string {
-  const everyones = options.scope === 'everyone' ? everyonesQuery(options) : {};
-  const query = { ...queryOf(options), ...everyones, format: 'csv' };
+  const allUsers = options.scope === 'everyone' ? allUsersQuery(options) : {};
+  const query = { ...queryOf(options), ...allUsers, format: 'csv' };
   const params = Object.entries(query).filter((entry): entry is [string, string] => Boolean(entry[1]));
   const path = options.scope === 'everyone' ? '/api/admin/usage/requests' : '/api/usage/requests';
   return `${path}?${new URLSearchParams(params)}`;
@@ -64,7 +64,7 @@ export function requestsCsvHref(options: RequestOptions): string {
 export function useRequestHistory(options: RequestOptions, size = PAGE_SIZE) {
   const { scope = 'own' } = options;
   const own = { ...queryOf(options), size: String(size) };
-  const query = { ...own, ...everyonesQuery(options) };
+  const query = { ...own, ...allUsersQuery(options) };
   return useInfiniteQuery({
     queryKey: scope === 'own' ? [...tokensKey, 'requests', own] : ['admin', 'usage', 'requests', query],
     queryFn: ({ signal, pageParam: after }): Promise<RequestsPage> => {

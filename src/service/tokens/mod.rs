@@ -133,7 +133,7 @@ impl Tokens {
     /// limit. A request with a key that was carried out before creates none; its token has its key if the answer shows it.
     ///
     /// # Errors
-    /// The limit is reached; a group that the owner may not use; see [`KeyedRequestError`]; the database.
+    /// The limit is reached; a group that the owner may not use; see [`IdempotencyKeyError`]; the database.
     pub async fn create(
         &self,
         caller: &Caller,
@@ -151,7 +151,7 @@ impl Tokens {
     ///
     /// # Errors
     /// The token is not the caller's, or not `expected`; a group that the owner may not use; a quota out of range, or less
-    /// than is to be taken away; see [`KeyedRequestError`]; the database.
+    /// than is to be taken away; see [`IdempotencyKeyError`]; the database.
     pub async fn edit(
         &self,
         caller: &Caller,

@@ -4,7 +4,9 @@ use std::path::Path;
 use std::process::Output;
 
 use serde_json::Value;
-use sqlx::{AssertSqlSafe, Connection, MySqlConnection, PgPool, SqliteConnection};
+use sqlx::{AssertSqlSafe, Connection, PgPool};
+use sqlx_mysql::MySqlConnection;
+use sqlx_sqlite::SqliteConnection;
 
 use super::MASTER_KEY;
 use super::database::url;
@@ -31,7 +33,7 @@ pub fn with_now(sql: &str) -> String {
 /// Makes a SQLite file from SQL, and returns its path.
 pub async fn sqlite(dir: &Path, sql: String) -> String {
     let path = dir.join("one-api.db");
-    let options = sqlx::sqlite::SqliteConnectOptions::new().filename(&path).create_if_missing(true);
+    let options = sqlx_sqlite::SqliteConnectOptions::new().filename(&path).create_if_missing(true);
     let mut connection = SqliteConnection::connect_with(&options).await.unwrap();
     sqlx::raw_sql(AssertSqlSafe(sql)).execute(&mut connection).await.unwrap();
     connection.close().await.unwrap();

@@ -72,7 +72,7 @@ pub fn installed(kind: Kind) -> PathBuf {
 /// It is not installed.
 pub fn installed_program(name: &str) -> PathBuf {
     let path = std::env::var_os("PATH").unwrap_or_default();
-    let own = Path::new(env!("CARGO_MANIFEST_DIR")).join("target/proxies/bin");
+    let own = Path::new(super::PROJECT).join("target/proxies/bin");
     let found =
         std::env::split_paths(&path).chain(["/usr/sbin".into(), own]).map(|dir| dir.join(name)).find(|p| p.is_file());
     let how = match name {
@@ -94,5 +94,5 @@ pub fn adapted(text: &str, changes: &[(&str, String)]) -> String {
 
 /// The text of a file of the project.
 pub fn project_file(path: &str) -> String {
-    std::fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join(path)).unwrap()
+    std::fs::read_to_string(Path::new(super::PROJECT).join(path)).unwrap()
 }

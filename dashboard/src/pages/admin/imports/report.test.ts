@@ -10,7 +10,9 @@ const withFindings = (findings: typeof report.findings) => ({ ...report, finding
 
 /** The first texts between quotation marks of lines that match. */
 function named(file: string, line: RegExp): string[] {
-  return [...readFileSync(`../src/import/${file}`, 'utf8').matchAll(line)].map(([, name]) => name ?? '');
+  return [...readFileSync(`../crates/import/src/${file}`, 'utf8').matchAll(line)].map(
+    ([, name]) => name ?? '',
+  );
 }
 
 describe('the findings', () => {

@@ -59,7 +59,7 @@ describe('the notes', () => {
   });
 
   it('are known as the program writes them', () => {
-    const source = readFileSync('../src/import/report.rs', 'utf8');
+    const source = readFileSync('../crates/import/src/report.rs', 'utf8');
     const codes = [...source.matchAll(/Self \{ code: "([a-z_]+)"/g)].map(([, code]) => code);
     expect(codes).toEqual(importNotes.map(({ code }) => code));
   });

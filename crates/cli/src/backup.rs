@@ -1,0 +1,45 @@
+//! `keymeter backup` and `keymeter restore`
+
+use std::path::Path;
+
+use keymeter::app::{self, Database};
+use keymeter::config::Config;
+use keymeter_postgres::backup::{self, BackedUp};
+
+use crate::failure::CommandFailure;
+use crate::output::print_line;
+
+const NOT_PRIVATE: &str =
+    "this is not for the database of DATABASE_URL; use pg_dump and pg_restore (docs/operations.md, Backup and restore)";
+
+pub async fn back_up(config: &Config, to: &Path) -> Result<(), CommandFailure> {
+    require_private(config)?;
+    app::require_data(config)?;
+    let back_up = async |database: &Database| {
+        let from = BackedUp {
+            data_dir: &config.data_dir,
+            connect: &database.options.connect,
+            master_key_is_set: config.secrets.master_key.is_some(),
+        };
+        backup::back_up(from, to).await.map_err(|error| CommandFailure::from(error.to_string()))
+    };
+    let has_key = app::with_database(config, back_up).await?;
+    print_line(&format!("the database is in {}", to.display()));
+    print_line(if has_key {
+        "so is the master key: with both, every key can be read"
+    } else {
+        "the master key is not: it is in the settings; keep a copy of it elsewhere"
+    });
+    Ok(())
+}
+
+pub fn restore(config: &Config, from: &Path) -> Result<(), CommandFailure> {
+    require_private(config)?;
+    backup::restore(&config.data_dir, from).map_err(|error| error.to_string())?;
+    print_line(&format!("restored into {}; check it with `keymeter doctor`", config.data_dir.display()));
+    Ok(())
+}
+
+fn require_private(config: &Config) -> Result<(), CommandFailure> {
+    if config.database.url.is_some() { Err(NOT_PRIVATE.to_owned().into()) } else { Ok(()) }
+}

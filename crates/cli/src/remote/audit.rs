@@ -1,0 +1,92 @@
+//! `keymeter audit …`
+
+use clap::{Args, Subcommand};
+use serde::Deserialize;
+
+use super::target::RemoteOptions;
+use super::terminal::{Table, time};
+use super::{Remote, filter};
+use crate::failure::CommandFailure;
+
+/// `keymeter audit`
+#[derive(Debug, Args)]
+pub struct AuditArgs {
+    #[command(flatten)]
+    options: RemoteOptions,
+    #[command(subcommand)]
+    command: AuditCommand,
+}
+
+#[derive(Debug, Subcommand)]
+enum AuditCommand {
+    /// What was done, by whom, newest first: your own account, or with --everyone all of them.
+    #[command(after_help = "Examples:
+  keymeter audit list
+  keymeter audit list --action token.key_revealed
+  keymeter audit list --everyone --from 2027-01-01 --limit 1000 --json")]
+    List(ListArgs),
+}
+
+#[derive(Debug, Args)]
+struct ListArgs {
+    /// The lines of all accounts. For administrators.
+    #[arg(long)]
+    everyone: bool,
+    /// Only this action, such as token.created.
+    #[arg(long)]
+    action: Option<String>,
+    /// Only what was done to this kind of thing: `token`, `user`, `access_token`, `gateway` and others.
+    #[arg(long, value_name = "KIND")]
+    subject_kind: Option<String>,
+    /// Only what was done to the thing with this id. Needs --subject-kind.
+    #[arg(long, value_name = "ID", requires = "subject_kind")]
+    subject: Option<i64>,
+    /// Only what the user with this id did. For administrators.
+    #[arg(long, value_name = "ID", requires = "everyone")]
+    actor: Option<i64>,
+    /// The first day, such as 2027-01-01.
+    #[arg(long, value_name = "DAY")]
+    from: Option<String>,
+    /// The last day.
+    #[arg(long, value_name = "DAY")]
+    to: Option<String>,
+    /// How many at most.
+    #[arg(long, value_name = "N", default_value_t = 100)]
+    limit: usize,
+}
+
+#[derive(Deserialize)]
+struct Line {
+    at: i64,
+    action: String,
+    actor_name: String,
+    subject_kind: String,
+    subject_id: Option<i64>,
+    subject_name: Option<String>,
+    ip: String,
+}
+
+pub fn run(args: AuditArgs) -> Result<(), CommandFailure> {
+    let remote = Remote::connect(&args.options)?;
+    let AuditCommand::List(args) = args.command;
+    let path = if args.everyone { "/api/admin/audit" } else { "/api/user/activity" };
+    let filters = [
+        filter("action", args.action.as_ref()),
+        filter("subject_kind", args.subject_kind.as_ref()),
+        filter("subject_id", args.subject.as_ref()),
+        filter("actor_id", args.actor.as_ref()),
+        filter("from", args.from.as_ref()),
+        filter("to", args.to.as_ref()),
+    ];
+    let filters: Vec<_> = filters.into_iter().flatten().collect();
+    remote.list(path, &filters, args.limit, |lines: Vec<Line>| {
+        let mut table = Table::new(&["AT", "ACTION", "BY", "SUBJECT", "NAME", "FROM"]);
+        for line in lines {
+            let subject = line.subject_id.map(|id| format!(" {id}")).unwrap_or_default();
+            let subject = line.subject_kind + &subject;
+            let name = line.subject_name.unwrap_or_default();
+            table.row(vec![time(line.at), line.action, line.actor_name, subject, name, line.ip]);
+        }
+        table.print();
+    })
+}

@@ -1,0 +1,79 @@
+//! `keymeter gateway …` on a server. For administrators.
+
+use serde::Deserialize;
+use serde_json::json;
+
+use super::Remote;
+use super::terminal::{Table, time};
+use crate::failure::CommandFailure;
+use crate::output::print_line;
+
+#[derive(Deserialize)]
+struct Gateway {
+    id: i64,
+    name: String,
+    credential: Option<String>,
+    credentials: Vec<Credential>,
+}
+
+#[derive(Deserialize)]
+struct Credential {
+    id: i64,
+    hint: String,
+    created_time: i64,
+    last_used_time: Option<i64>,
+    #[serde(rename = "credential")]
+    secret: Option<String>,
+}
+
+impl Remote {
+    pub fn create_gateway(&self, name: &str) -> Result<(), CommandFailure> {
+        let data = self.client.post("/api/admin/gateways", &json!({ "name": name }))?;
+        self.show(&data, |gateway: Gateway| {
+            let secret = gateway.credential.unwrap_or_default();
+            print_line(&format!("created the gateway {}; its credential, shown only this once: {secret}", gateway.id));
+        })
+    }
+
+    pub fn list_gateways(&self) -> Result<(), CommandFailure> {
+        let data = self.client.get("/api/admin/gateways", &[])?;
+        self.show(&data, |gateways: Vec<Gateway>| {
+            let mut table = Table::new(&["ID", "NAME", "CREDENTIAL", "ENDS WITH", "CREATED", "LAST USED"]);
+            for gateway in gateways {
+                for credential in gateway.credentials {
+                    table.row(vec![
+                        gateway.id.to_string(),
+                        gateway.name.clone(),
+                        credential.id.to_string(),
+                        format!("…{}", credential.hint),
+                        time(credential.created_time),
+                        credential.last_used_time.map_or_else(|| "never".to_owned(), time),
+                    ]);
+                }
+            }
+            table.print();
+        })
+    }
+
+    pub fn revoke_gateway(&self, id: i64) -> Result<(), CommandFailure> {
+        let data = self.client.delete(&format!("/api/admin/gateways/{id}"))?;
+        self.done(&data, &format!("revoked the gateway {id}"));
+        Ok(())
+    }
+
+    pub fn create_credential(&self, gateway: i64) -> Result<(), CommandFailure> {
+        let data = self.client.post(&format!("/api/admin/gateways/{gateway}/credentials"), &json!({}))?;
+        self.show(&data, |made: Credential| {
+            let (id, secret) = (made.id, made.secret.unwrap_or_default());
+            print_line(&format!(
+                "created the credential {id} of the gateway {gateway}, shown only this once: {secret}"
+            ));
+        })
+    }
+
+    pub fn revoke_credential(&self, gateway: i64, id: i64) -> Result<(), CommandFailure> {
+        let data = self.client.delete(&format!("/api/admin/gateways/{gateway}/credentials/{id}"))?;
+        self.done(&data, &format!("revoked the credential {id} of the gateway {gateway}"));
+        Ok(())
+    }
+}

@@ -1,0 +1,155 @@
+//! What people read: tables, amounts and times. And what they type: passwords.
+
+use std::io::{IsTerminal, Read, stdin};
+
+use chrono::DateTime;
+use secrecy::SecretString;
+use unicode_width::UnicodeWidthStr;
+use zeroize::Zeroizing;
+
+use crate::failure::{CommandFailure, exit};
+use crate::output::print_line;
+use keymeter::domain::money::Quota;
+
+/// A table with plain columns, separated by two spaces.
+pub struct Table {
+    rows: Vec<Vec<String>>,
+}
+
+impl Table {
+    pub fn new(columns: &[&str]) -> Self {
+        Self { rows: vec![columns.iter().map(|&name| name.to_owned()).collect()] }
+    }
+
+    pub fn row(&mut self, cells: Vec<String>) {
+        self.rows.push(cells.into_iter().map(|cell| printable(&cell)).collect());
+    }
+
+    pub fn print(&self) {
+        for line in self.lines() {
+            print_line(&line);
+        }
+    }
+
+    fn lines(&self) -> Vec<String> {
+        let columns = self.rows.first().map_or(0, Vec::len);
+        let width = |column: usize| self.rows.iter().filter_map(|row| row.get(column)).map(|cell| cell.width()).max();
+        let widths: Vec<usize> = (0..columns).map(|column| width(column).unwrap_or(0)).collect();
+        let line = |row: &Vec<String>| {
+            let mut line = String::new();
+            for (cell, width) in row.iter().zip(&widths) {
+                line.push_str(cell);
+                line.push_str(&" ".repeat(width - cell.width() + 2));
+            }
+            line.trim_end().to_owned()
+        };
+        self.rows.iter().map(line).collect()
+    }
+}
+
+/// Prints one fact a line.
+pub fn print_facts(facts: &[(&str, String)]) {
+    let width = facts.iter().map(|(name, _)| name.width()).max().unwrap_or(0);
+    for (name, value) in facts {
+        let padding = " ".repeat(width - name.width());
+        print_line(format!("{name}{padding}  {}", printable(value)).trim_end());
+    }
+}
+
+/// The text without what would control the terminal.
+pub fn printable(text: &str) -> String {
+    text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect()
+}
+
+/// Quota units and dollars: `500000 ($1)`.
+pub fn quota(units: i64) -> String {
+    // A wallet is never negative, but a correction is.
+    let dollars = Quota::ZERO.changed_by(units.saturating_abs()).unwrap_or_default().usd();
+    let sign = if units < 0 { "-" } else { "" };
+    format!("{units} ({sign}${dollars})")
+}
+
+/// A point in time: `2026-03-10 12:00 UTC`.
+pub fn time(seconds: i64) -> String {
+    DateTime::from_timestamp(seconds, 0)
+        .map_or_else(|| seconds.to_string(), |time| time.format("%Y-%m-%d %H:%M UTC").to_string())
+}
+
+/// Reads a secret from standard input: all of it, without the line break at its end.
+pub fn secret_from_stdin(what: &str) -> Result<SecretString, CommandFailure> {
+    let mut text = Zeroizing::new(String::new());
+    let unread = |error| CommandFailure::from(format!("cannot read the {what} from standard input: {error}"));
+    stdin().read_to_string(&mut text).map_err(unread)?;
+    let secret = text.trim_end_matches(['\r', '\n']);
+    if secret.is_empty() {
+        return Err(CommandFailure::new(exit::USAGE, format!("standard input is empty; it must have the {what}")));
+    }
+    Ok(secret.into())
+}
+
+/// Asks for a secret on the terminal, without showing it.
+pub fn ask_secret(question: &str, otherwise: &str) -> Result<SecretString, CommandFailure> {
+    let answer = rpassword::prompt_password(format!("{question}: "));
+    let answer = Zeroizing::new(answer.map_err(|_| no_terminal(question, otherwise))?);
+    Ok(answer.as_str().into())
+}
+
+/// Asks for a line on the terminal.
+#[expect(clippy::print_stderr, reason = "a question on the same line as its answer")]
+pub fn ask(question: &str, otherwise: &str) -> Result<String, CommandFailure> {
+    if !stdin().is_terminal() {
+        return Err(no_terminal(question, otherwise));
+    }
+    eprint!("{question}: ");
+    let mut line = String::new();
+    stdin().read_line(&mut line).map_err(|error| format!("cannot read the answer: {error}"))?;
+    Ok(line.trim().to_owned())
+}
+
+/// Asks whether to do what cannot be undone.
+pub fn confirm(what: &str, yes: bool) -> Result<(), CommandFailure> {
+    if yes {
+        return Ok(());
+    }
+    match ask(&format!("{what}? [y/N]"), "--yes")?.as_str() {
+        "y" | "Y" | "yes" => Ok(()),
+        _ => Err("nothing was done".to_owned().into()),
+    }
+}
+
+fn no_terminal(question: &str, otherwise: &str) -> CommandFailure {
+    CommandFailure::new(exit::USAGE, format!("there is no terminal to ask \"{question}\"; use {otherwise}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn columns_line_up_in_every_script() {
+        let mut table = Table::new(&["ID", "NAME", "STATE"]);
+        table.row(vec!["7".into(), "ci".into(), "working".into()]);
+        table.row(vec!["12".into(), "密钥".into(), "used_up".into()]);
+        assert_eq!(table.lines(), ["ID  NAME  STATE", "7   ci    working", "12  密钥  used_up"]);
+    }
+
+    #[test]
+    fn text_of_the_server_cannot_control_the_terminal() {
+        let mut table = Table::new(&["NAME"]);
+        table.row(vec!["a\u{1b}[2Jb\nc".into()]);
+        assert_eq!(table.lines(), ["NAME", "a [2Jb c"]);
+    }
+
+    #[test]
+    fn amounts_are_units_and_exact_dollars() {
+        let table = [(0, "0 ($0)"), (1, "1 ($0.000002)"), (750_000, "750000 ($1.5)"), (-500_000, "-500000 (-$1)")];
+        for (units, text) in table {
+            assert_eq!(quota(units), text);
+        }
+    }
+
+    #[test]
+    fn times_are_utc() {
+        assert_eq!(time(1_773_144_000), "2026-03-10 12:00 UTC");
+    }
+}

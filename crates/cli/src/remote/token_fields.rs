@@ -1,0 +1,82 @@
+//! The fields of a token as options, for creating and changing one. Only what is named is sent.
+
+use clap::Args;
+use serde_json::{Map, Value, json};
+
+use super::values::{Expiry, limit_arg};
+use keymeter::domain::time::UnixTime;
+
+/// Options that `token create` and `token update` share.
+#[derive(Debug, Args)]
+pub struct TokenFields {
+    /// When the key stops working: never, a time from now (12h, 90d, 2w), a day (2027-01-31, from 00:00 UTC on), or
+    /// 2027-01-31T12:00:00Z.
+    #[arg(long, value_name = "WHEN", value_parser = Expiry::parse, help_heading = "Token")]
+    expires: Option<Expiry>,
+    /// Models that the key may use, separated by commas; `gpt-4*` is a pattern. `all` allows every model.
+    #[arg(long, value_name = "NAMES", help_heading = "Token")]
+    models: Option<String>,
+    /// Addresses and networks that may use the key, separated by commas: 10.0.0.0/8,192.0.2.7. `all` allows every address.
+    #[arg(long, value_name = "NETWORKS", help_heading = "Token")]
+    addresses: Option<String>,
+    /// The group; an empty text is the owner's group.
+    #[arg(long, help_heading = "Token")]
+    group: Option<String>,
+    /// A note of the owner.
+    #[arg(long, value_name = "TEXT", help_heading = "Token")]
+    note: Option<String>,
+    /// Whether users of the key see the addresses of its requests.
+    #[arg(long, value_name = "YES", help_heading = "Token", value_parser = clap::builder::BoolishValueParser::new())]
+    show_addresses: Option<bool>,
+    /// Quota units of each day, or none.
+    #[arg(long, value_name = "UNITS", value_parser = limit_arg, help_heading = "Limits")]
+    per_day: Option<i64>,
+    /// Quota units of each week, or none.
+    #[arg(long, value_name = "UNITS", value_parser = limit_arg, help_heading = "Limits")]
+    per_week: Option<i64>,
+    /// Quota units of each month, or none.
+    #[arg(long, value_name = "UNITS", value_parser = limit_arg, help_heading = "Limits")]
+    per_month: Option<i64>,
+    /// Requests in a minute, or none.
+    #[arg(long, value_name = "NUMBER", value_parser = limit_arg, help_heading = "Limits")]
+    requests_per_minute: Option<i64>,
+    /// Model tokens in a minute, or none.
+    #[arg(long, value_name = "NUMBER", value_parser = limit_arg, help_heading = "Limits")]
+    tokens_per_minute: Option<i64>,
+    /// Requests at the same time, or none.
+    #[arg(long, value_name = "NUMBER", value_parser = limit_arg, help_heading = "Limits")]
+    concurrency: Option<i64>,
+}
+
+impl TokenFields {
+    /// The fields that were named, as the API writes them.
+    pub fn body(&self, now: UnixTime) -> Map<String, Value> {
+        let mut body = Map::new();
+        let mut set = |name: &str, value: Option<Value>| value.map(|value| body.insert(name.to_owned(), value));
+        set("expired_time", self.expires.map(|expiry| expiry.timestamp(now).into()));
+        set("model_limits_enabled", self.models.as_deref().map(|models| (models != "all").into()));
+        // The names stay where every model is allowed, as in the dashboard.
+        set("model_limits", self.models.as_deref().filter(|&models| models != "all").map(Into::into));
+        let addresses = self.addresses.as_deref().map(|addresses| if addresses == "all" { "" } else { addresses });
+        set("allow_ips", addresses.map(Into::into));
+        set("group", self.group.as_deref().map(Into::into));
+        set("note", self.note.as_deref().map(Into::into));
+        set("show_addresses", self.show_addresses.map(Into::into));
+        let periods = [("day", self.per_day), ("week", self.per_week), ("month", self.per_month)];
+        set("period_limits", limits(&periods));
+        let rates = [
+            ("requests_per_minute", self.requests_per_minute),
+            ("tokens_per_minute", self.tokens_per_minute),
+            ("concurrency", self.concurrency),
+        ];
+        set("rate_limits", limits(&rates));
+        body
+    }
+}
+
+/// The limits that were named, if any was.
+fn limits(members: &[(&str, Option<i64>)]) -> Option<Value> {
+    let named: Map<String, Value> =
+        members.iter().filter_map(|(name, limit)| Some(((*name).to_owned(), json!((*limit)?)))).collect();
+    (!named.is_empty()).then_some(Value::Object(named))
+}

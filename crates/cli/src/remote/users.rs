@@ -1,0 +1,322 @@
+//! `keymeter user …` on a server. For administrators.
+
+use clap::{ArgGroup, Args, Subcommand, ValueEnum};
+use serde::Deserialize;
+use serde_json::{Map, Value, json};
+
+use super::terminal::{Table, confirm, print_facts, quota, time};
+use super::tokens::nothing_to_change;
+use super::values::{limit_arg, signed_usd_arg, usd_arg};
+use super::{Remote, filter};
+use crate::failure::{CommandFailure, exit};
+use crate::output::print_line;
+
+/// Commands that need a server.
+#[derive(Debug, Subcommand)]
+pub enum UserCommand {
+    /// List users. Needs a server.
+    #[command(after_help = "Examples:
+  keymeter user list
+  keymeter user list --search ana --json")]
+    List(ListArgs),
+    /// Show a user. Needs a server.
+    Show {
+        /// The user's name.
+        username: String,
+    },
+    /// Change a user. What is not named stays as it is. Needs a server.
+    #[command(after_help = "Examples:
+  keymeter user update ana --group research
+  keymeter user update ana --token-api yes --per-month 5000000")]
+    Update(Box<UpdateArgs>),
+    /// Add to a user's wallet, or take away from it. Needs a server.
+    #[command(after_help = "Examples:
+  keymeter user grant ana --usd 25 --note 'March'
+  keymeter user grant ana --usd=-5 --note 'correction'")]
+    Grant(GrantArgs),
+    /// Let a disabled user work again. Needs a server.
+    Enable {
+        /// The user's name.
+        username: String,
+    },
+    /// Stop a user, and all keys of the user, until the user is enabled again. Needs a server.
+    Disable {
+        /// The user's name.
+        username: String,
+    },
+    /// Delete a user with all tokens. Needs a server.
+    Delete {
+        /// The user's name.
+        username: String,
+        /// Do not ask. Needed where there is no terminal.
+        #[arg(long, short)]
+        yes: bool,
+    },
+}
+
+#[derive(Debug, Args)]
+pub struct ListArgs {
+    /// Only users whose name contains this text.
+    #[arg(long, value_name = "TEXT")]
+    search: Option<String>,
+    /// Only users of this group.
+    #[arg(long)]
+    group: Option<String>,
+    /// The order: id, username, quota or `used_quota`.
+    #[arg(long, value_name = "FIELD")]
+    sort: Option<String>,
+    /// The least first.
+    #[arg(long)]
+    ascending: bool,
+    /// How many at most.
+    #[arg(long, value_name = "N", default_value_t = 1_000)]
+    limit: usize,
+}
+
+#[derive(Debug, Clone, Copy, ValueEnum)]
+pub enum RoleName {
+    /// Manages its own tokens.
+    User,
+    /// Manages other users too.
+    Admin,
+    /// Manages administrators too.
+    Root,
+}
+
+impl RoleName {
+    const fn number(self) -> i64 {
+        match self {
+            Self::User => 1,
+            Self::Admin => 10,
+            Self::Root => 100,
+        }
+    }
+}
+
+#[derive(Debug, Args)]
+pub struct UpdateArgs {
+    /// The user's name.
+    username: String,
+    /// The name that is shown.
+    #[arg(long, value_name = "TEXT")]
+    display_name: Option<String>,
+    /// The address for mail.
+    #[arg(long)]
+    email: Option<String>,
+    /// The group.
+    #[arg(long)]
+    group: Option<String>,
+    /// The role.
+    #[arg(long, value_enum)]
+    role: Option<RoleName>,
+    /// Whether the user may use the token API.
+    #[arg(long, value_name = "YES", value_parser = clap::builder::BoolishValueParser::new())]
+    token_api: Option<bool>,
+    /// Quota units of each day, or none.
+    #[arg(long, value_name = "UNITS", value_parser = limit_arg)]
+    per_day: Option<i64>,
+    /// Quota units of each week, or none.
+    #[arg(long, value_name = "UNITS", value_parser = limit_arg)]
+    per_week: Option<i64>,
+    /// Quota units of each month, or none.
+    #[arg(long, value_name = "UNITS", value_parser = limit_arg)]
+    per_month: Option<i64>,
+}
+
+#[derive(Debug, Args)]
+#[command(group(ArgGroup::new("amount").required(true)))]
+pub struct GrantArgs {
+    /// The user's name.
+    username: String,
+    /// Quota units to add, or to take away: --quota=-500. 500000 units are 1 dollar.
+    #[arg(long, value_name = "UNITS", group = "amount", allow_negative_numbers = true)]
+    quota: Option<i64>,
+    /// The same in dollars.
+    #[arg(long, value_name = "DOLLARS", group = "amount", allow_negative_numbers = true, value_parser = signed_usd_arg)]
+    usd: Option<i64>,
+    /// Set the wallet to this, in dollars, whatever is in it.
+    #[arg(long, value_name = "DOLLARS", group = "amount", value_parser = usd_arg)]
+    set_usd: Option<i64>,
+    /// Why, for the audit log.
+    #[arg(long, value_name = "TEXT")]
+    note: Option<String>,
+}
+
+#[derive(Deserialize)]
+struct User {
+    id: i64,
+    username: String,
+    role: i64,
+    status: i64,
+    group: String,
+    email: String,
+    quota: i64,
+    used_quota: i64,
+    token_api_enabled: bool,
+    created_time: i64,
+}
+
+#[derive(Deserialize)]
+struct Users {
+    items: Vec<User>,
+    total: usize,
+}
+
+impl Remote {
+    pub fn run_user(&self, command: UserCommand) -> Result<(), CommandFailure> {
+        match command {
+            UserCommand::List(args) => self.list_users(&args),
+            UserCommand::Show { username } => {
+                let id = self.user_id(&username)?;
+                let data = self.client.get(&format!("/api/admin/users/{id}"), &[])?;
+                self.show(&data, |user: User| user.print())
+            }
+            UserCommand::Update(args) => self.update_user(*args),
+            UserCommand::Grant(args) => self.grant(&args),
+            UserCommand::Enable { username } => self.switch_user(&username, 1, "enabled"),
+            UserCommand::Disable { username } => self.switch_user(&username, 2, "disabled"),
+            UserCommand::Delete { username, yes } => {
+                let id = self.user_id(&username)?;
+                confirm(&format!("delete the user {username} with all tokens"), yes)?;
+                let data = self.client.delete(&format!("/api/admin/users/{id}"))?;
+                self.done(&data, &format!("deleted the user {username}"));
+                Ok(())
+            }
+        }
+    }
+
+    /// Creates a user.
+    pub fn create_user(
+        &self,
+        username: &str,
+        role: RoleName,
+        token_api: bool,
+        password: &str,
+    ) -> Result<(), CommandFailure> {
+        let body = json!({
+            "username": username, "password": password, "role": role.number(), "token_api_enabled": token_api,
+        });
+        let data = self.client.post("/api/admin/users", &body)?;
+        self.show(&data, |user: User| {
+            print_line(&format!("created the user {} with the id {}", user.username, user.id));
+        })
+    }
+
+    /// Sets a user's password.
+    pub fn set_password(&self, username: &str, password: &str) -> Result<(), CommandFailure> {
+        let id = self.user_id(username)?;
+        let data = self.client.patch(&format!("/api/admin/users/{id}"), &json!({ "password": password }))?;
+        self.done(&data, &format!("changed the password of {username} and ended its sessions"));
+        Ok(())
+    }
+
+    fn list_users(&self, args: &ListArgs) -> Result<(), CommandFailure> {
+        let filters = [
+            filter("keyword", args.search.as_ref()),
+            filter("group", args.group.as_ref()),
+            filter("sort", args.sort.as_ref()),
+            filter("order", args.ascending.then_some("asc").as_ref()),
+        ];
+        let filters: Vec<_> = filters.into_iter().flatten().collect();
+        self.list("/api/admin/users", &filters, args.limit, |users: Vec<User>| {
+            let mut table = Table::new(&["ID", "USERNAME", "ROLE", "STATUS", "GROUP", "WALLET", "USED", "TOKEN API"]);
+            for user in users {
+                let (role, status) = (user.role().to_owned(), user.status().to_owned());
+                let (wallet, used) = (quota(user.quota), quota(user.used_quota));
+                let token_api = if user.token_api_enabled { "yes" } else { "no" }.to_owned();
+                table.row(vec![user.id.to_string(), user.username, role, status, user.group, wallet, used, token_api]);
+            }
+            table.print();
+        })
+    }
+
+    fn update_user(&self, args: UpdateArgs) -> Result<(), CommandFailure> {
+        let mut body = Map::new();
+        let mut set = |name: &str, value: Option<Value>| value.map(|value| body.insert(name.to_owned(), value));
+        set("display_name", args.display_name.map(Into::into));
+        set("email", args.email.map(Into::into));
+        set("group", args.group.map(Into::into));
+        set("role", args.role.map(|role| role.number().into()));
+        set("token_api_enabled", args.token_api.map(Into::into));
+        let periods = [("day", args.per_day), ("week", args.per_week), ("month", args.per_month)];
+        let named = periods.into_iter().filter_map(|(name, limit)| Some((name.to_owned(), json!(limit?))));
+        let named: Map<String, Value> = named.collect();
+        set("period_limits", (!named.is_empty()).then_some(named.into()));
+        if body.is_empty() {
+            return Err(nothing_to_change("keymeter user update --help"));
+        }
+        let id = self.user_id(&args.username)?;
+        let data = self.client.patch(&format!("/api/admin/users/{id}"), &body.into())?;
+        self.show(&data, |user: User| user.print())
+    }
+
+    fn grant(&self, args: &GrantArgs) -> Result<(), CommandFailure> {
+        let mut body = Map::new();
+        let mut set = |name: &str, value: Option<Value>| value.map(|value| body.insert(name.to_owned(), value));
+        set("delta", args.quota.or(args.usd).map(Into::into));
+        set("set", args.set_usd.map(Into::into));
+        set("note", args.note.as_deref().map(Into::into));
+        let id = self.user_id(&args.username)?;
+        let data = self.create_once(&format!("/api/admin/users/{id}/quota"), &body.into())?;
+        self.show(&data, |user: User| {
+            print_line(&format!("the wallet of {} now has {}", user.username, quota(user.quota)));
+        })
+    }
+
+    fn switch_user(&self, username: &str, status: i64, done: &str) -> Result<(), CommandFailure> {
+        let id = self.user_id(username)?;
+        let data = self.client.patch(&format!("/api/admin/users/{id}"), &json!({ "status": status }))?;
+        self.done(&data, &format!("{done} the user {username}"));
+        Ok(())
+    }
+
+    /// The id of the user with this name. The server compares without case, so capitals do not matter here either.
+    fn user_id(&self, username: &str) -> Result<i64, CommandFailure> {
+        for page in 1_usize.. {
+            let mut query = vec![("p", page.to_string()), ("page_size", "100".to_owned())];
+            // A search needs two characters, and takes `%` for a pattern.
+            if username.chars().count() >= 2 && !username.contains('%') {
+                query.push(("keyword", username.to_owned()));
+            }
+            let users: Users = self.client.get("/api/admin/users", &query)?.read()?;
+            let wanted = username.to_lowercase();
+            if let Some(user) = users.items.iter().find(|user| user.username.to_lowercase() == wanted) {
+                return Ok(user.id);
+            }
+            if users.items.is_empty() || page * 100 >= users.total {
+                break;
+            }
+        }
+        let message = format!("there is no user named \"{username}\"; `keymeter user list` shows them");
+        Err(CommandFailure::new(exit::NOT_FOUND, message))
+    }
+}
+
+impl User {
+    const fn role(&self) -> &'static str {
+        match self.role {
+            100 => "root",
+            10 => "admin",
+            _ => "user",
+        }
+    }
+
+    const fn status(&self) -> &'static str {
+        if self.status == 1 { "enabled" } else { "disabled" }
+    }
+
+    fn print(&self) {
+        print_facts(&[
+            ("id", self.id.to_string()),
+            ("username", self.username.clone()),
+            ("role", self.role().to_owned()),
+            ("status", self.status().to_owned()),
+            ("group", self.group.clone()),
+            ("email", self.email.clone()),
+            ("wallet", quota(self.quota)),
+            ("used", quota(self.used_quota)),
+            ("token API", if self.token_api_enabled { "enabled" } else { "not enabled" }.to_owned()),
+            ("created", time(self.created_time)),
+        ]);
+    }
+}

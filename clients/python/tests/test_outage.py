@@ -15,7 +15,7 @@ from typing import TypeVar
 
 import pytest
 
-from keymeter_client import AsyncKeymeter, Charged, Keymeter, Unavailable, transport
+from keymeter_client import AsyncKeymeter, Charged, Keymeter, Unavailable, connections
 
 from .clients import client, wait_until
 from .service import Account, LossyProxy, Service
@@ -78,7 +78,7 @@ def test_a_service_that_does_not_answer_is_unavailable_in_bounded_time(service: 
 def test_a_request_that_waits_for_a_connection_has_its_time_for_the_answer(
     service: Service, account: Account, proxy: LossyProxy, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(transport, "CONNECTIONS", 1)
+    monkeypatch.setattr(connections, "CONNECTIONS", 1)
     key = account.key(100)
     proxy.delay = 1.2
 
@@ -93,7 +93,7 @@ def test_a_request_that_waits_for_a_connection_has_its_time_for_the_answer(
 async def test_a_request_that_is_cancelled_while_it_waits_keeps_no_connection(
     service: Service, account: Account, proxy: LossyProxy, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(transport, "CONNECTIONS", 1)
+    monkeypatch.setattr(connections, "CONNECTIONS", 1)
     key = account.key(100)
     async with AsyncKeymeter(proxy.url, service.credential) as km:
         proxy.delay = 0.2

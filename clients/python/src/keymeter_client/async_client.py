@@ -2,24 +2,20 @@
 
 from __future__ import annotations
 
-import asyncio
-from collections.abc import Coroutine, Sequence
+import asyncio  # asyncio only
+from collections.abc import Sequence
 from types import TracebackType
-from typing import Any, TypeVar
 
 from . import exchange
 from .amounts import Usd
 from .answers import Charged, Extended, Released, Reservation, Settled, Verification
-from .errors import KeymeterError, Refused, Unavailable
+from .async_background import AsyncBackground
+from .errors import KeymeterError
 from .exchange import Charge, Hold, OnExpiry, Settings
-from .outbox import CLOSE_SECONDS, Ending, Outbox, log
 from .spending import Spending
-from .transport import AsyncTransport
-
-T = TypeVar("T")
 
 
-class AsyncKeymeter(AsyncTransport):
+class AsyncKeymeter(AsyncBackground):
     """Keymeter's calls for gateways, for asyncio. Use it in one event loop of each process.
 
     `url` and `credential` default to the environment variables `KEYMETER_URL` and `KEYMETER_CREDENTIAL`. `max_spends` is how
@@ -27,19 +23,7 @@ class AsyncKeymeter(AsyncTransport):
     """
 
     def __init__(self, url: str | None = None, credential: str | None = None, *, max_spends: int = 10_000) -> None:
-        self._outbox = Outbox(max_spends)
-        self._hurry = asyncio.Event()
-        # The loop itself keeps only weak references to tasks.
-        self._tasks: set[asyncio.Task[Any]] = set()
-        self._renewals: set[asyncio.Task[None]] = set()
-        super().__init__(Settings(url, credential))
-
-    def _forked(self) -> None:
-        super()._forked()
-        self._of_parent += [self._tasks, self._renewals]
-        self._outbox = self._outbox.of_child()
-        self._hurry = asyncio.Event()
-        self._tasks, self._renewals = set(), set()
+        super().__init__(Settings(url, credential), max_spends)
 
     @property
     def waiting(self) -> int:
@@ -53,20 +37,6 @@ class AsyncKeymeter(AsyncTransport):
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         await self.close()
-
-    async def close(self) -> None:
-        """Waits up to 5 seconds for settlements that were not sent yet, and closes the connections."""
-        self._outbox.closed = True
-        self._hurry.set()
-        for renewal in self._renewals:
-            renewal.cancel()
-        if self._tasks:
-            await asyncio.wait(self._tasks, timeout=CLOSE_SECONDS)
-        for task in self._tasks:
-            task.cancel()
-        await asyncio.gather(*self._tasks, return_exceptions=True)
-        self._outbox.give_up()
-        await self._close()
 
     async def verify(
         self,
@@ -220,7 +190,7 @@ class AsyncKeymeter(AsyncTransport):
         cache_write_tokens: int | None = None,
         ttl_seconds: int | None = None,
         on_expiry: OnExpiry | None = None,
-        renew: bool = True,
+        renew: bool = True,  # asyncio only
     ) -> AsyncSpend:
         """Holds what the work may cost at most, for as long as an `async with` block runs, and charges what it cost.
 
@@ -239,48 +209,28 @@ class AsyncKeymeter(AsyncTransport):
             ttl_seconds=ttl_seconds,
             on_expiry=on_expiry,
         )
-        return AsyncSpend(self, hold, ttl_seconds, renew)
-
-    def _later(self, ending: Ending, undo: bool = False) -> None:
-        must_deliver = self._outbox.add_undo(ending) if undo else self._outbox.add(ending)
-        if must_deliver:
-            task = _start(self._run(self._outbox.deliver(), self._hurry), self._tasks)
-            task.add_done_callback(lambda task: self._outbox.give_up() if task.cancelled() else None)
-
-    def _end(self, ending: Ending) -> asyncio.Task[None]:
-        """Sends it in a task of its own, because its caller may be cancelled."""
-        task = _start(self._send(ending), self._tasks)
-        # Here, because the event loop may end before the task begins.
-        task.add_done_callback(lambda task: self._outbox.abandon(ending) if task.cancelled() else None)
-        return task
-
-    async def _send(self, ending: Ending) -> None:
-        """Once; later again, if there is no answer."""
-        try:
-            await self._run(ending.program())
-        except Unavailable:
-            self._later(ending)
-            return
-        except Refused as error:
-            ending.refused(error)
-        self._outbox.leave_place()
-
-
-def _start(work: Coroutine[Any, Any, T], tasks: set[asyncio.Task[T]]) -> asyncio.Task[T]:
-    task = asyncio.get_running_loop().create_task(work)
-    tasks.add(task)
-    task.add_done_callback(tasks.discard)
-    return task
+        return AsyncSpend(
+            self,
+            hold,
+            ttl_seconds,
+            renew,  # asyncio only
+        )
 
 
 class AsyncSpend(Spending):
     """What `AsyncKeymeter.spend` returns. Use it with `async with`; or call `begin`, and `end` in any case."""
 
-    def __init__(self, client: AsyncKeymeter, hold: Hold, ttl_seconds: int | None, renew: bool) -> None:
+    def __init__(
+        self,
+        client: AsyncKeymeter,
+        hold: Hold,
+        ttl_seconds: int | None,
+        renew: bool,  # asyncio only
+    ) -> None:
         super().__init__(hold, ttl_seconds)
         self._client = client
-        self._renew = renew
-        self._renewal: asyncio.Task[None] | None = None
+        self._renew = renew  # asyncio only
+        self._renewal: asyncio.Task[None] | None = None  # asyncio only
 
     async def __aenter__(self) -> AsyncSpend:
         await self.begin()
@@ -307,8 +257,8 @@ class AsyncSpend(Spending):
                 client._later(self._undo(), undo=True)
             raise
         self._begun(reservation)
-        if self._renew:
-            self._renewal = _start(self._renews(), client._renewals)
+        if self._renew:  # asyncio only
+            self._renewal = client._renews(self)  # asyncio only
         return reservation
 
     async def extend(self, *, usd: Usd | None = None, quota: int | None = None, ttl_seconds: int | None = None) -> Extended:
@@ -322,26 +272,7 @@ class AsyncSpend(Spending):
     async def end(self, error: BaseException | None = None) -> None:
         """Settles or releases, as the block ended. Raises nothing: what cannot be sent now is sent in the background."""
         ending = self._end(error is not None)
-        if ending is None:
-            return
-        if self._renewal is not None:
-            self._renewal.cancel()
-        task = self._client._end(ending)
-        if not isinstance(error, asyncio.CancelledError):
-            # Cancelling this does not cancel the task.
-            await asyncio.wait([task])
-
-    async def _renews(self) -> None:
-        """Extends the hold each time half of it is over, until it is refused or the spend ends."""
-        pause = self._ttl_seconds / 2
-        while True:
-            await asyncio.sleep(pause)
-            try:
-                await self.extend(ttl_seconds=self._ttl_seconds)
-                pause = self._ttl_seconds / 2
-            except Unavailable:
-                pause = min(5.0, self._ttl_seconds / 10)
-            except Refused as refusal:
-                reservation_id = self.reservation.reservation_id
-                log.warning("%s is not extended and may end before its work: %s", reservation_id, refusal)
-                return
+        if ending is not None:
+            if self._renewal is not None:  # asyncio only
+                self._renewal.cancel()  # asyncio only
+            await self._client._end(ending, error)

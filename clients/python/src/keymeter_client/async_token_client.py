@@ -8,8 +8,8 @@ from typing import Literal
 
 from . import tokens
 from .answers import OldKey, PeriodLimits, RateLimits, Rotated, Token
+from .async_transport import AsyncTransport
 from .tokens import ANY_VERSION, GraceFrom, Listing, NewToken, Order, Sort, Status
-from .transport import AsyncTransport
 
 # In the class, `list` is the call.
 Tokens = list[Token]

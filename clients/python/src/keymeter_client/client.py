@@ -2,26 +2,19 @@
 
 from __future__ import annotations
 
-import atexit
-import threading
-import time
 from collections.abc import Sequence
 from types import TracebackType
-from typing import TypeVar
 
 from . import exchange
 from .amounts import Usd
 from .answers import Charged, Extended, Released, Reservation, Settled, Verification
-from .errors import KeymeterError, Refused, Unavailable
+from .background import Background
+from .errors import KeymeterError
 from .exchange import Charge, Hold, OnExpiry, Settings
-from .outbox import CLOSE_SECONDS, Ending, Outbox
 from .spending import Spending
-from .transport import Transport
-
-T = TypeVar("T")
 
 
-class Keymeter(Transport):
+class Keymeter(Background):
     """Keymeter's calls for gateways. Safe to use from several threads, and in the children of a fork.
 
     `url` and `credential` default to the environment variables `KEYMETER_URL` and `KEYMETER_CREDENTIAL`. `max_spends` is how
@@ -29,16 +22,7 @@ class Keymeter(Transport):
     """
 
     def __init__(self, url: str | None = None, credential: str | None = None, *, max_spends: int = 10_000) -> None:
-        self._outbox = Outbox(max_spends)
-        self._hurry = threading.Event()
-        self._worker: threading.Thread | None = None
-        super().__init__(Settings(url, credential))
-
-    def _forked(self) -> None:
-        super()._forked()
-        self._outbox = self._outbox.of_child()
-        self._hurry = threading.Event()
-        self._worker = None
+        super().__init__(Settings(url, credential), max_spends)
 
     @property
     def waiting(self) -> int:
@@ -50,16 +34,6 @@ class Keymeter(Transport):
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
         self.close()
-
-    def close(self) -> None:
-        """Waits up to 5 seconds for settlements that were not sent yet, and closes the connections."""
-        self._outbox.closed = True
-        self._hurry.set()
-        if self._worker is not None:
-            self._worker.join(CLOSE_SECONDS)
-            atexit.unregister(self.close)
-        self._outbox.give_up()
-        self._close()
 
     def verify(
         self,
@@ -216,8 +190,8 @@ class Keymeter(Transport):
     ) -> Spend:
         """Holds what the work may cost at most, for as long as a `with` block runs, and charges what it cost.
 
-        The hold ends after `ttl_seconds`, 600 if it says nothing else; `Spend.extend` gives it more time. `on_expiry` says
-        what happens if this program dies meanwhile.
+        The hold ends after `ttl_seconds`, 600 if it says nothing else; `Spend.extend` gives it more time.
+        `on_expiry` says what happens if this program dies meanwhile.
         """
         hold = Hold.of(
             usd,
@@ -232,45 +206,22 @@ class Keymeter(Transport):
             ttl_seconds=ttl_seconds,
             on_expiry=on_expiry,
         )
-        return Spend(self, hold, ttl_seconds)
-
-    def _later(self, ending: Ending, undo: bool = False) -> None:
-        must_deliver = self._outbox.add_undo(ending) if undo else self._outbox.add(ending)
-        if must_deliver:
-            if self._worker is None:
-                # A program may end without closing.
-                atexit.register(self.close)
-            self._worker = threading.Thread(target=self._deliver, name="keymeter-settlements", daemon=True)
-            self._worker.start()
-
-    def _deliver(self) -> None:
-        self._run(self._outbox.deliver(), self._wait)
-
-    def _wait(self, seconds: float) -> None:
-        """Sleeps; until the client closes, if that is sooner."""
-        if self._hurry.is_set():
-            time.sleep(seconds)
-        else:
-            self._hurry.wait(seconds)
-
-    def _end(self, ending: Ending) -> None:
-        """Sends it once; later again, if there is no answer."""
-        try:
-            self._run(ending.program())
-        except Refused as error:
-            ending.refused(error)
-        except BaseException as error:
-            self._later(ending)
-            if not isinstance(error, Unavailable):
-                raise
-            return
-        self._outbox.leave_place()
+        return Spend(
+            self,
+            hold,
+            ttl_seconds,
+        )
 
 
 class Spend(Spending):
     """What `Keymeter.spend` returns. Use it with `with`; or call `begin`, and `end` in any case."""
 
-    def __init__(self, client: Keymeter, hold: Hold, ttl_seconds: int | None) -> None:
+    def __init__(
+        self,
+        client: Keymeter,
+        hold: Hold,
+        ttl_seconds: int | None,
+    ) -> None:
         super().__init__(hold, ttl_seconds)
         self._client = client
 
@@ -302,7 +253,8 @@ class Spend(Spending):
     def extend(self, *, usd: Usd | None = None, quota: int | None = None, ttl_seconds: int | None = None) -> Extended:
         """Holds more, or for longer, as `Keymeter.extend`."""
         self._must_be_here()
-        extended = self._client.extend(self.reservation.reservation_id, usd=usd, quota=quota, ttl_seconds=ttl_seconds)
+        reservation_id = self.reservation.reservation_id
+        extended = self._client.extend(reservation_id, usd=usd, quota=quota, ttl_seconds=ttl_seconds)
         self._reserved = extended.reserved
         return extended
 
@@ -310,4 +262,4 @@ class Spend(Spending):
         """Settles or releases, as the block ended. Raises nothing: what cannot be sent now is sent in the background."""
         ending = self._end(error is not None)
         if ending is not None:
-            self._client._end(ending)
+            self._client._end(ending, error)

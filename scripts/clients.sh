@@ -4,6 +4,7 @@
 #   scripts/clients.sh                      both
 #   scripts/clients.sh python [ARG…]        the Python client; ARG… go to pytest
 #   scripts/clients.sh typescript [ARG…]    the TypeScript client; ARG… go to vitest
+#   scripts/clients.sh generate             writes the generated files of the Python client; needs no keymeter
 #
 # Needs PostgreSQL's programs and a built keymeter; Python 3.10 or newer with venv, and Node.js 20.19 or newer with npm.
 # Installs the tools into target/ and clients/typescript/node_modules once, in the versions of requirements-test.txt and
@@ -21,10 +22,11 @@ step() { printf 'clients: %s\n' "$*" >&2; }
 
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
-check_python() {
+# Sets `venv`, which has what is needed, and goes to the client.
+enter_python() {
     python3 -c 'import sys, venv, ensurepip; sys.exit(sys.version_info < (3, 10))' 2>/dev/null ||
         die 'Python 3.10 or newer with venv is missing: install it (Debian and Ubuntu: apt-get install python3-venv)'
-    local requirements=clients/python/requirements-test.txt sum venv
+    local requirements=clients/python/requirements-test.txt sum
     sum=$(sha256sum "$requirements")
     venv=$PWD/target/clients-${sum:0:12}
     if [[ ! -e $venv/complete ]]; then
@@ -39,6 +41,10 @@ check_python() {
     cd clients/python
     # Their caches belong to target/ too.
     export RUFF_CACHE_DIR=$venv/ruff MYPY_CACHE_DIR=$venv/mypy PYTHONDONTWRITEBYTECODE=1
+}
+
+check_python() {
+    enter_python
     step 'python: ruff'
     "$venv/bin/ruff" check --quiet
     "$venv/bin/ruff" format --check --quiet
@@ -66,13 +72,18 @@ check_typescript() {
     npm run --silent test -- "$@"
 }
 
+if [[ $* == generate ]]; then
+    enter_python
+    exec "$venv/bin/python" generate.py
+fi
+
 clients=(python typescript)
 if (($# > 0)); then
     clients=("$1")
     shift
 fi
 for client in "${clients[@]}"; do
-    [[ $(type -t "check_$client") == function ]] || die 'usage: scripts/clients.sh [python | typescript] [ARG…]'
+    [[ $(type -t "check_$client") == function ]] || die 'usage: scripts/clients.sh [[python | typescript] [ARG…] | generate]'
 done
 
 KEYMETER_PROGRAM=$(realpath "${KEYMETER_PROGRAM:-target/debug/keymeter}")

@@ -1,3 +1,4 @@
+# Generated from async_client.py by `scripts/clients.sh generate`. Do not edit.
 """The client for programs without asyncio."""
 
 from __future__ import annotations

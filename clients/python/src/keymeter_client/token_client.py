@@ -1,3 +1,4 @@
+# Generated from async_token_client.py by `scripts/clients.sh generate`. Do not edit.
 """The client for one's own tokens, for programs without asyncio."""
 
 from __future__ import annotations
@@ -111,7 +112,8 @@ class KeymeterTokens(Transport):
 
     def _each(self, listing: Listing) -> Iterator[Token]:
         while not listing.complete:
-            yield from self._run(listing.next())
+            for token in self._run(listing.next()):
+                yield token
 
     def update(
         self,

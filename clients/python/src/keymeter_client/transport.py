@@ -1,3 +1,4 @@
+# Generated from async_transport.py by `scripts/clients.sh generate`. Do not edit.
 """Carries programs out by httpx."""
 
 from __future__ import annotations

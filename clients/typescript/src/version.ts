@@ -1,2 +1,4 @@
-/** The version of this package, as in package.json. */
-export const VERSION = '0.1.0';
+import packageJson from '../package.json' with { type: 'json' };
+
+/** The version of this package. */
+export const VERSION = packageJson.version;

@@ -38,6 +38,10 @@ export interface Counts {
   readonly cacheWriteTokens?: number;
 }
 
+export const COUNTS = ['promptTokens', 'completionTokens', 'cachedTokens', 'cacheWriteTokens'] as const;
+const AMOUNT = ['usd', 'quota', ...COUNTS] as const;
+const USE = [...AMOUNT, 'model', 'ip'] as const;
+
 /** One of `usd`, `quota`, or counts with a model. */
 export interface Amount extends Counts {
   readonly usd?: Usd;
@@ -203,11 +207,15 @@ export function sleep(seconds: number, signal?: AbortSignal): Promise<void> {
 
 // --- The calls ------------------------------------------------------------------------------------------------------
 
+export function isGiven<T>(value: T | null | undefined): value is T {
+  return value !== undefined && value !== null;
+}
+
 /** In JSON: with its names, and without what is undefined. */
 export function bodyOf(fields: object): JsonObject {
   const body: Record<string, unknown> = {};
   for (const [name, value] of Object.entries(fields)) {
-    if (value === undefined || value === null) continue;
+    if (!isGiven(value)) continue;
     // JSON would make null of it, which means absent.
     if (typeof value === 'number' && name !== 'usd' && !Number.isFinite(value)) {
       throw new RangeError(`${name} must be a number`);
@@ -231,27 +239,17 @@ export function newRequestId(): string {
   return time + crypto.randomUUID().replaceAll('-', '').slice(time.length);
 }
 
-// Each names its fields, so that what else an object of the caller has is not sent.
-
-function useOf({
-  usd,
-  quota,
-  promptTokens,
-  completionTokens,
-  cachedTokens,
-  cacheWriteTokens,
-  model,
-  ip,
-}: Use): Use {
-  return { usd, quota, promptTokens, completionTokens, cachedTokens, cacheWriteTokens, model, ip };
+/** These fields alone, so that what else an object of the caller has is not sent. */
+export function pick<T extends object>(from: T, names: readonly (keyof T)[]): Partial<T> {
+  return Object.fromEntries(names.map((name) => [name, from[name]])) as Partial<T>;
 }
 
 export function verify(key: string, options: VerifyOptions): Call<Verification> {
-  return callOf('verify', VERIFICATION, { key, ...useOf(options) });
+  return callOf('verify', VERIFICATION, { key, ...pick(options, USE) });
 }
 
 function chargeOf(key: string, options: ChargeOptions): object {
-  return { key, ...useOf(options), requestId: options.requestId ?? newRequestId() };
+  return { key, ...pick(options, USE), requestId: options.requestId ?? newRequestId() };
 }
 
 export function charge(key: string, options: ChargeOptions): Call<Charged> {
@@ -260,7 +258,7 @@ export function charge(key: string, options: ChargeOptions): Call<Charged> {
 
 export function reserve(key: string, options: ReserveOptions): Call<Reservation> {
   const { ttlSeconds, onExpiry, requestId = newRequestId() } = options;
-  return callOf('reserve', RESERVATION, { key, ...useOf(options), ttlSeconds, onExpiry, requestId });
+  return callOf('reserve', RESERVATION, { key, ...pick(options, USE), ttlSeconds, onExpiry, requestId });
 }
 
 export function extend(reservationId: string, { usd, quota, ttlSeconds }: ExtendOptions): Call<Extended> {
@@ -268,7 +266,7 @@ export function extend(reservationId: string, { usd, quota, ttlSeconds }: Extend
 }
 
 export function settle(reservationId: string, options: SettleOptions): Call<Settled> {
-  return callOf('settle', SETTLED, { reservationId, ...useOf(options), ip: undefined });
+  return callOf('settle', SETTLED, { reservationId, ...pick(options, [...AMOUNT, 'model']) });
 }
 
 /** The whole cost, in trillionths of a dollar. As quota where that says the same: so a hold is settled at exactly itself. */

@@ -7,9 +7,11 @@ import {
   amountOf,
   ask,
   type Call,
+  COUNTS,
   type Counts,
   type ExtendOptions,
   extend,
+  isGiven,
   newRequestId,
   type ReserveOptions,
   release,
@@ -129,12 +131,7 @@ export class Spend implements AsyncDisposable {
       const count = countOf(counts[name] ?? 0, name, MAX_TOKENS) + (this.#counts?.[name] ?? 0);
       return countOf(count, name, MAX_TOKENS);
     };
-    const sums = {
-      promptTokens: sum('promptTokens'),
-      completionTokens: sum('completionTokens'),
-      cachedTokens: sum('cachedTokens'),
-      cacheWriteTokens: sum('cacheWriteTokens'),
-    };
+    const sums = Object.fromEntries(COUNTS.map((name) => [name, sum(name)])) as Record<keyof Counts, number>;
     if (hasAmount) {
       const added = isGiven(usd)
         ? picoDollars(usd)
@@ -313,10 +310,6 @@ function undoing({ transport }: Client, call: Call<Reservation>): Ending {
     await ask(transport, release(reservationId), new Tries(1));
   };
   return { what: 'a reservation without an answer', send, level: 'debug' };
-}
-
-function isGiven<T>(value: T | null | undefined): value is T {
-  return value !== undefined && value !== null;
 }
 
 function countOf(value: unknown, name: string, most: number): number {

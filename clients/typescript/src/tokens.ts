@@ -16,7 +16,7 @@ import {
   wireName,
 } from './answers.ts';
 import { NotFound, type Refused, TOKEN_CODES } from './errors.ts';
-import { bodyOf, type Call, newRequestId, Tries } from './exchange.ts';
+import { bodyOf, type Call, newRequestId, pick, Tries } from './exchange.ts';
 
 /** A call may change 1,000 tokens. */
 const TRY_SECONDS = 10;
@@ -129,27 +129,31 @@ const manyTokens = (data: unknown): readonly Token[] => readList(TOKEN, data);
 /** What is gone after a try without an answer was ended by it. */
 const isGone = (error: Refused) => (error instanceof NotFound ? { result: undefined } : undefined);
 
-/** Names its fields, so that what else an object of the caller has is not sent. */
+const FIELDS = [
+  'name',
+  'status',
+  'addQuota',
+  'remainQuota',
+  'unlimitedQuota',
+  'expiredTime',
+  'periodLimits',
+  'rateLimits',
+  'modelLimitsEnabled',
+  'modelLimits',
+  'allowIps',
+  'group',
+  'crossGroupRetry',
+  'showAddresses',
+  'note',
+] as const;
+
 function fieldsOf(options: BulkChanges): object {
-  const { periodLimits, rateLimits, modelLimits, allowIps } = options;
-  const { name, status, addQuota, remainQuota, unlimitedQuota, expiredTime, modelLimitsEnabled } = options;
-  const { group, crossGroupRetry, showAddresses, note } = options;
+  const { periodLimits, rateLimits, allowIps } = options;
   return bodyOf({
-    name,
-    status,
-    addQuota,
-    remainQuota,
-    unlimitedQuota,
-    expiredTime,
+    ...pick(options, FIELDS),
     periodLimits: periodLimits && bodyOf(periodLimits),
     rateLimits: rateLimits && bodyOf(rateLimits),
-    modelLimitsEnabled,
-    modelLimits,
     allowIps: typeof allowIps === 'string' ? allowIps : allowIps?.join('\n'),
-    group,
-    crossGroupRetry,
-    showAddresses,
-    note,
   });
 }
 
@@ -276,9 +280,9 @@ export async function* list(
   filters: TokenFilters & { readonly deleted?: 1 },
   ask: (call: Call<Page>) => Promise<Page>,
 ): AsyncGenerator<Token, void, undefined> {
-  const { status, state, group, sort, order, deleted } = filters;
+  const named = pick(filters, ['status', 'state', 'group', 'sort', 'order', 'deleted']);
   const query = new URLSearchParams();
-  for (const [name, value] of Object.entries({ status, state, group, sort, order, deleted })) {
+  for (const [name, value] of Object.entries(named)) {
     if (value !== undefined) query.set(wireName(name), String(value));
   }
   const seen = new Set<number>();

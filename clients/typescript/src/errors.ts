@@ -164,8 +164,25 @@ type Kind = typeof Refused | typeof LimitExceeded | typeof Unavailable;
 
 export type Codes = ReadonlyMap<string, readonly [status: number, kind: Kind]>;
 
+/** The error codes of both kinds of calls, where they mean the same. */
+const COMMON_CODES: readonly (readonly [code: string, readonly [status: number, kind: Kind]])[] = [
+  ['user_disabled', [403, NotAllowed]],
+  ['invalid_json', [400, BadRequest]],
+  ['invalid_body', [400, BadRequest]],
+  ['invalid_field', [400, BadRequest]],
+  ['missing_field', [400, BadRequest]],
+  ['invalid_quota', [400, BadRequest]],
+  ['body_too_large', [413, BadRequest]],
+  ['internal', [500, Unavailable]],
+  ['database_unavailable', [503, Unavailable]],
+  ['too_many_connections', [503, Unavailable]],
+  ['server_busy', [503, Unavailable]],
+  ['timeout', [503, Unavailable]],
+];
+
 /** Every error code that a call of a gateway can answer, with its status. A test compares it with the OpenAPI document. */
 export const CODES: Codes = new Map<string, readonly [number, Kind]>([
+  ...COMMON_CODES,
   ['invalid_key', [401, InvalidKey]],
   ['invalid_gateway', [401, InvalidGateway]],
   ['token_exhausted', [402, QuotaExhausted]],
@@ -173,7 +190,6 @@ export const CODES: Codes = new Map<string, readonly [number, Kind]>([
   ['user_quota_insufficient', [402, QuotaExhausted]],
   ['token_disabled', [403, NotAllowed]],
   ['token_expired', [403, NotAllowed]],
-  ['user_disabled', [403, NotAllowed]],
   ['group_not_allowed', [403, NotAllowed]],
   ['model_not_allowed', [403, NotAllowed]],
   ['model_not_priced', [403, NotAllowed]],
@@ -185,11 +201,6 @@ export const CODES: Codes = new Map<string, readonly [number, Kind]>([
   ['reservation_not_found', [404, Conflict]],
   ['reservation_ended', [409, Conflict]],
   ['request_id_reused', [409, Conflict]],
-  ['invalid_json', [400, BadRequest]],
-  ['invalid_body', [400, BadRequest]],
-  ['invalid_field', [400, BadRequest]],
-  ['missing_field', [400, BadRequest]],
-  ['invalid_quota', [400, BadRequest]],
   ['invalid_usd', [400, BadRequest]],
   ['ambiguous_amount', [400, BadRequest]],
   ['invalid_ttl', [400, BadRequest]],
@@ -199,22 +210,16 @@ export const CODES: Codes = new Map<string, readonly [number, Kind]>([
   ['invalid_ip', [400, BadRequest]],
   ['invalid_count', [400, BadRequest]],
   ['invalid_charges', [400, BadRequest]],
-  ['body_too_large', [413, BadRequest]],
-  ['internal', [500, Unavailable]],
-  ['database_unavailable', [503, Unavailable]],
-  ['too_many_connections', [503, Unavailable]],
-  ['server_busy', [503, Unavailable]],
   ['ledger_busy', [503, Unavailable]],
-  ['timeout', [503, Unavailable]],
 ]);
 
 /** Every error code that a call for one's own tokens can answer. The same code may have another status than for a gateway. */
 export const TOKEN_CODES: Codes = new Map<string, readonly [number, Kind]>([
+  ...COMMON_CODES,
   ['not_signed_in', [401, InvalidAccessToken]],
   ['invalid_credential', [401, InvalidAccessToken]],
   ['user_mismatch', [401, InvalidAccessToken]],
   ['token_api_not_enabled', [403, NotAllowed]],
-  ['user_disabled', [403, NotAllowed]],
   ['cross_site_request', [403, NotAllowed]],
   ['switched_off_by_administrator', [403, NotAllowed]],
   ['switched_off_by_root', [403, NotAllowed]],
@@ -227,10 +232,6 @@ export const TOKEN_CODES: Codes = new Map<string, readonly [number, Kind]>([
   ['key_rotated', [409, Conflict]],
   ['token_changed', [412, TokenChanged]],
   ['idempotency_key_reused', [422, Conflict]],
-  ['invalid_json', [400, BadRequest]],
-  ['invalid_body', [400, BadRequest]],
-  ['invalid_field', [400, BadRequest]],
-  ['missing_field', [400, BadRequest]],
   ['invalid_query', [400, BadRequest]],
   ['invalid_page', [400, BadRequest]],
   ['invalid_filter', [400, BadRequest]],
@@ -240,7 +241,6 @@ export const TOKEN_CODES: Codes = new Map<string, readonly [number, Kind]>([
   ['invalid_name', [400, BadRequest]],
   ['invalid_note', [400, BadRequest]],
   ['invalid_expiry', [400, BadRequest]],
-  ['invalid_quota', [400, BadRequest]],
   ['invalid_period_limit', [400, BadRequest]],
   ['invalid_rate_limit', [400, BadRequest]],
   ['invalid_models', [400, BadRequest]],
@@ -250,12 +250,6 @@ export const TOKEN_CODES: Codes = new Map<string, readonly [number, Kind]>([
   ['invalid_grace', [400, BadRequest]],
   ['invalid_if_match', [400, BadRequest]],
   ['invalid_idempotency_key', [400, BadRequest]],
-  ['body_too_large', [413, BadRequest]],
-  ['internal', [500, Unavailable]],
-  ['database_unavailable', [503, Unavailable]],
-  ['too_many_connections', [503, Unavailable]],
-  ['server_busy', [503, Unavailable]],
-  ['timeout', [503, Unavailable]],
 ]);
 
 /** For codes of a newer service. */

@@ -1,5 +1,6 @@
 /** Sends what is not encrypted without a proxy. */
 
+import { environment, isCloudflareWorker, runtime } from './runtime.ts';
 import type { Fetch } from './transport.ts';
 
 /** What is used of Node.js's `node:http`, which Deno and Bun have too. */
@@ -25,16 +26,6 @@ interface Answer {
   destroy(): unknown;
 }
 
-interface Runtime {
-  readonly Bun?: { readonly version: string };
-  readonly Deno?: unknown;
-  readonly navigator?: { readonly userAgent?: string };
-  readonly process?: {
-    readonly env?: Readonly<Record<string, string | undefined>>;
-    readonly getBuiltinModule?: (name: string) => unknown;
-  };
-}
-
 /** Keymeter closes connections that are idle for 75 seconds; ours end before. */
 const IDLE_MILLISECONDS = 60_000;
 const PROXIES = ['HTTP_PROXY', 'http_proxy', 'ALL_PROXY', 'all_proxy'];
@@ -47,17 +38,17 @@ const WITHOUT_BODY: ReadonlySet<number> = new Set([204, 205, 304]);
  * where no runtime does that: in workers, in browsers, and in Node.js before 20.16.
  */
 export function directFetch(): Fetch | undefined {
-  const { Bun, Deno, navigator, process } = globalThis as Runtime;
+  const { Bun, Deno, process } = runtime();
   // Before, its `node:http` uses the proxy too.
   if (Bun && /^(?:0|1\.[0-3])\./.test(Bun.version)) {
-    const name = PROXIES.find((name) => process?.env?.[name]);
+    const name = PROXIES.find(environment);
     if (name) {
       throw new TypeError(
         `the proxy of ${name} would read the credential and the keys: use Bun 1.4, an https address, or no proxy`,
       );
     }
   }
-  if (navigator?.userAgent === 'Cloudflare-Workers') return undefined;
+  if (isCloudflareWorker()) return undefined;
   const http = process?.getBuiltinModule?.('node:http') as Http | undefined;
   if (!http && Deno) {
     throw new TypeError('a proxy might read the credential and the keys: use Deno 2, or an https address');

@@ -9,6 +9,7 @@ import type { Keymeter } from './client.ts';
 import { KeymeterError } from './errors.ts';
 import { begin, failure, type Hold, holdOf, isWebSocket, NO_WEBSOCKETS } from './metering.ts';
 import { refusalOf } from './openai.ts';
+import { isCloudflareWorker } from './runtime.ts';
 import type { Spend } from './spend.ts';
 
 export type { Hold, RequestHold } from './metering.ts';
@@ -126,8 +127,7 @@ function addressOf(c: Context): string | undefined {
   if (env.remoteAddr) return env.remoteAddr.hostname;
   if (typeof env.requestIP === 'function') return env.requestIP(c.req.raw)?.address;
   // Elsewhere clients may send this header themselves.
-  const { navigator } = globalThis as { navigator?: { userAgent?: string } };
-  return navigator?.userAgent === 'Cloudflare-Workers' ? c.req.header('cf-connecting-ip') : undefined;
+  return isCloudflareWorker() ? c.req.header('cf-connecting-ip') : undefined;
 }
 
 /** A worker ends with its answer, unless it is told to wait. */

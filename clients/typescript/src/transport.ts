@@ -1,6 +1,7 @@
 /** Sends requests by fetch: where the service is, how many requests at once, and what counts as no answer. */
 
 import { directFetch } from './direct.ts';
+import { environment } from './runtime.ts';
 import { VERSION } from './version.ts';
 
 /** What came of a request: an answer, or why there is none. */
@@ -84,11 +85,6 @@ export class Settings {
       'user-agent': `keymeter-client-typescript/${VERSION}`,
     };
   }
-}
-
-function environment(name: string): string {
-  const { process } = globalThis as { process?: { env?: Record<string, string | undefined> } };
-  return process?.env?.[name] ?? '';
 }
 
 export class Transport {

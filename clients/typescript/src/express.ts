@@ -7,9 +7,9 @@
 import type { ErrorRequestHandler, Request, RequestHandler, Response } from 'express';
 import type { Keymeter } from './client.ts';
 import { KeymeterError } from './errors.ts';
-import { begin, failure, type Hold, holdOf, isWebSocket, NO_WEBSOCKETS } from './metering.ts';
+import { begin, begun, failure, type Hold, holdOf, NO_WEBSOCKETS } from './metering.ts';
 import { refusalOf } from './openai.ts';
-import { DEFAULT_TTL_SECONDS, type Spend } from './spend.ts';
+import { type Spend, ttlOf } from './spend.ts';
 
 export type { Hold, RequestHold } from './metering.ts';
 
@@ -27,14 +27,17 @@ export function keymeter(km: Keymeter, hold: Hold<Request>): RequestHandler {
     try {
       const request = await holdOf(hold, req);
       if (request) {
-        if (spends.has(req)) throw new Error('the spend of this request has begun already');
-        if (isWebSocket(header(req, 'upgrade'))) {
-          res.status(403).send(NO_WEBSOCKETS);
+        const spend = await begin(km, request, {
+          spend: spends.get(req),
+          header: (name) => header(req, name),
+          address: () => req.ip,
+        });
+        if (!spend) {
+          res.status(NO_WEBSOCKETS.status).send(NO_WEBSOCKETS.text);
           return;
         }
-        const spend = await begin(km, request, (name) => header(req, name), req.ip);
         spends.set(req, spend);
-        endWith(spend, res, request.ttlSeconds || DEFAULT_TTL_SECONDS);
+        endWith(spend, res, ttlOf(request));
       }
     } catch (error) {
       if (error instanceof KeymeterError) answer(error, res, km);
@@ -55,9 +58,7 @@ export function keymeterErrors(km: Keymeter): ErrorRequestHandler {
 
 /** The spend of this request. Call its `cost`. */
 export function currentSpend(req: Request): Spend {
-  const spend = spends.get(req);
-  if (!spend) throw new Error('this request has no hold: give the middleware one');
-  return spend;
+  return begun(spends.get(req));
 }
 
 /** Ends the spend when the answer was sent; if the client leaves, at once or, before the answer, with the handler. */

@@ -7,7 +7,7 @@
 import type { Context, MiddlewareHandler } from 'hono';
 import type { Keymeter } from './client.ts';
 import { KeymeterError } from './errors.ts';
-import { begin, failure, type Hold, holdOf, isWebSocket, NO_WEBSOCKETS } from './metering.ts';
+import { begin, begun, failure, type Hold, holdOf, NO_WEBSOCKETS } from './metering.ts';
 import { refusalOf } from './openai.ts';
 import { isCloudflareWorker } from './runtime.ts';
 import type { Spend } from './spend.ts';
@@ -40,10 +40,12 @@ export function keymeter(
     try {
       const request = hold === undefined ? undefined : await holdOf(hold, c);
       if (request) {
-        if (c.get(SPEND)) throw new Error('the spend of this request has begun already');
-        if (isWebSocket(c.req.header('upgrade'))) return c.text(NO_WEBSOCKETS, 403);
-        const address = options.ip ? options.ip(c) : addressOf(c);
-        spend = await begin(km, request, (name) => c.req.header(name), address);
+        spend = await begin(km, request, {
+          spend: c.get(SPEND),
+          header: (name) => c.req.header(name),
+          address: () => (options.ip ? options.ip(c) : addressOf(c)),
+        });
+        if (!spend) return c.text(NO_WEBSOCKETS.text, NO_WEBSOCKETS.status);
         c.set(SPEND, spend);
       }
       await next();
@@ -68,9 +70,7 @@ export function keymeter(
 
 /** The spend of this request. Call its `cost`. */
 export function currentSpend(c: Context): Spend {
-  const spend: unknown = c.get(SPEND);
-  if (!spend) throw new Error('this request has no hold: give the middleware one');
-  return spend as Spend;
+  return begun(c.get(SPEND));
 }
 
 /** The same response, whose spend ends when its body was sent or left. */

@@ -30,17 +30,28 @@ export async function holdOf<Request>(
   return typeof found === 'object' || found === undefined ? found : { usd: found };
 }
 
-/** Holds, for the key and the address of the client. Throws KeymeterError, which the middleware answers. */
-export function begin(
-  km: Keymeter,
-  hold: RequestHold,
-  header: (name: string) => string | undefined,
-  address: string | undefined,
-): Promise<Spend> {
+/** How the middleware finds out about a request. */
+export interface Asked {
+  /** That of this request, if it has begun already. */
+  readonly spend: Spend | undefined;
+  readonly header: (name: string) => string | undefined;
+  /** That of the client. */
+  readonly address: () => string | undefined;
+}
+
+/**
+ * Holds, for the key and the address of the client. Throws KeymeterError, which the middleware answers. Returns undefined
+ * for a WebSocket, which the middleware refuses with `NO_WEBSOCKETS`.
+ */
+export async function begin(km: Keymeter, hold: RequestHold, asked: Asked): Promise<Spend | undefined> {
+  const { spend, header, address } = asked;
+  if (spend) throw new Error('the spend of this request has begun already');
+  // It may have several values.
+  if (/websocket/i.test(header('upgrade') ?? '')) return undefined;
   const key =
     /^bearer +(\S.*)$/i.exec(header('authorization') ?? '')?.[1]?.trim() || header('x-api-key')?.trim();
   if (!key) throw new InvalidKey(401, 'invalid_key', 'send your API key as `Authorization: Bearer …`');
-  return km.open(key, { ...hold, ip: ipOf(address) });
+  return km.open(key, { ...hold, ip: ipOf(address()) });
 }
 
 /**
@@ -57,11 +68,12 @@ function ipOf(address: unknown): string {
 }
 
 /** Nothing says what a part of one costs, and its key would be checked only when it opens. */
-export const NO_WEBSOCKETS = 'WebSockets are not metered';
+export const NO_WEBSOCKETS = { status: 403, text: 'WebSockets are not metered' } as const;
 
-/** Whether a request with this header `Upgrade` asks for one. It may have several values. */
-export function isWebSocket(upgrade: string | undefined): boolean {
-  return /websocket/i.test(upgrade ?? '');
+/** For `currentSpend`. */
+export function begun(spend: Spend | undefined): Spend {
+  if (!spend) throw new Error('this request has no hold: give the middleware one');
+  return spend;
 }
 
 /** Why a spend is released if it was told nothing. */

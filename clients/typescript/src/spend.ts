@@ -46,6 +46,11 @@ export interface Cost extends Counts {
   readonly model?: string;
 }
 
+/** How long its hold lasts, in seconds. */
+export function ttlOf(options: SpendOptions): number {
+  return options.ttlSeconds || DEFAULT_TTL_SECONDS;
+}
+
 /** What a spend needs of its client. */
 export interface Client {
   readonly transport: Transport;
@@ -82,7 +87,7 @@ export class Spend implements AsyncDisposable {
     this.#client = client;
     this.reservation = reservation;
     this.#reserved = reservation.reserved;
-    this.#ttlSeconds = options.ttlSeconds || DEFAULT_TTL_SECONDS;
+    this.#ttlSeconds = ttlOf(options);
     this.#signal = options.signal;
     this.#signal?.addEventListener('abort', this.#aborted);
     if (options.renew ?? true) {

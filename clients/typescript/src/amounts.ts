@@ -38,6 +38,10 @@ function scaled(digits: string, shift: number): bigint {
   return up ? quotient + 1n : quotient;
 }
 
+export function picoOfQuota(quota: number): bigint {
+  return BigInt(quota) * PICO_PER_QUOTA;
+}
+
 export function usdText(pico: bigint): string {
   const part = (pico % PICO).toString().padStart(DECIMALS, '0').replace(/0+$/, '');
   return part === '' ? `${pico / PICO}` : `${pico / PICO}.${part}`;

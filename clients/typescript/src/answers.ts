@@ -27,29 +27,29 @@ export interface Verification {
   readonly retryAfter?: number;
 }
 
-/** A charge that was made. */
-export interface Charged {
-  readonly charged: number;
-  readonly remainQuota: number;
-  readonly requestId: string;
+/** The token that is charged, and whose it is. */
+export interface Owner {
   readonly tokenId: number;
   readonly userId: number;
   readonly name: string;
   readonly group: string;
 }
 
+/** A charge that was made. */
+export interface Charged extends Owner {
+  readonly charged: number;
+  readonly remainQuota: number;
+  readonly requestId: string;
+}
+
 /** A hold on quota. */
-export interface Reservation {
+export interface Reservation extends Owner {
   readonly reservationId: string;
   /** Unix timestamp at which the hold ends. */
   readonly expiresAt: number;
   readonly reserved: number;
   readonly remainQuota: number;
   readonly requestId: string;
-  readonly tokenId: number;
-  readonly userId: number;
-  readonly name: string;
-  readonly group: string;
 }
 
 /** A hold that was extended: what is held now, and until when. */
@@ -208,14 +208,18 @@ export const VERIFICATION: Fields<Verification> = {
   retryAfter: undefined,
 };
 
-export const CHARGED: Fields<Charged> = {
-  charged: REQUIRED,
-  remainQuota: REQUIRED,
-  requestId: REQUIRED,
+const OWNER: Fields<Owner> = {
   tokenId: 0,
   userId: 0,
   name: '',
   group: '',
+};
+
+export const CHARGED: Fields<Charged> = {
+  charged: REQUIRED,
+  remainQuota: REQUIRED,
+  requestId: REQUIRED,
+  ...OWNER,
 };
 
 export const RESERVATION: Fields<Reservation> = {
@@ -224,10 +228,7 @@ export const RESERVATION: Fields<Reservation> = {
   reserved: REQUIRED,
   remainQuota: REQUIRED,
   requestId: '',
-  tokenId: 0,
-  userId: 0,
-  name: '',
-  group: '',
+  ...OWNER,
 };
 
 export const EXTENDED: Fields<Extended> = {
@@ -323,13 +324,19 @@ export function isObject(value: unknown): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
+/** Throws a TypeError if it is none. */
+export function objectOf(value: unknown): JsonObject {
+  if (!isObject(value)) throw new TypeError('an object was expected');
+  return value;
+}
+
 /** Throws a TypeError if `data` lacks a required field. */
 export function read<T>(fields: Fields<T>, data: unknown): T {
-  if (!isObject(data)) throw new TypeError('an object was expected');
+  const given = objectOf(data);
   const known: Record<string, unknown> = {};
   for (const [name, otherwise] of Object.entries(fields)) {
-    const given = data[wireName(name)];
-    const value = typeof otherwise === 'function' ? otherwise(given) : (given ?? otherwise);
+    const found = given[wireName(name)];
+    const value = typeof otherwise === 'function' ? otherwise(found) : (found ?? otherwise);
     if (value === REQUIRED) throw new TypeError(`${wireName(name)} is missing`);
     if (value === undefined) continue;
     // What shows or copies an object does not call getters that are not enumerable.

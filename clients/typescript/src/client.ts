@@ -15,11 +15,9 @@ import * as exchange from './exchange.ts';
 import { consoleLog, type Log } from './log.ts';
 import { Outbox } from './outbox.ts';
 import { type Client, open, type Spend, type SpendOptions } from './spend.ts';
-import { type Fetch, Settings, Transport } from './transport.ts';
+import { type ServiceOptions, Settings, Transport } from './transport.ts';
 
-export interface KeymeterOptions {
-  /** Default: the environment variable `KEYMETER_URL`. */
-  readonly url?: string;
+export interface KeymeterOptions extends ServiceOptions {
   /** Of a gateway. Default: the environment variable `KEYMETER_CREDENTIAL`. */
   readonly credential?: string;
   /** How many spends may be open or wait for their settlement; beyond it, new ones throw Unavailable. Default: 10,000. */
@@ -28,8 +26,6 @@ export interface KeymeterOptions {
   readonly log?: Log;
   /** Gets what settles in the background, where a program ends with its answer: `(promise) => ctx.waitUntil(promise)`. */
   readonly waitUntil?: (promise: Promise<void>) => void;
-  /** Instead of `node:http` for an address of `http:`, and of the global `fetch` for one of `https:`. */
-  readonly fetch?: Fetch;
 }
 
 /** Its abort ends the call, with the signal's reason. */

@@ -9,6 +9,7 @@ import {
   type Fields,
   isObject,
   type JsonObject,
+  objectOf,
   RELEASED,
   RESERVATION,
   type Released,
@@ -314,8 +315,8 @@ export async function charges(
 
 function outcomesOf(data: unknown, count: number): (Charged | KeymeterError)[] {
   if (!Array.isArray(data) || data.length !== count) throw new TypeError('not one outcome for each charge');
-  return data.map((outcome: unknown) => {
-    if (!isObject(outcome)) throw new TypeError('an object was expected');
+  return data.map((each: unknown) => {
+    const outcome = objectOf(each);
     return outcome.success === true
       ? read(CHARGED, outcome)
       : errorOf(outcome, { retryAfter: integer(outcome.retry_after) });

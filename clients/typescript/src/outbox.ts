@@ -3,6 +3,7 @@
 import { type KeymeterError, Refused, Unavailable } from './errors.ts';
 import { sleep } from './exchange.ts';
 import type { Level, Log } from './log.ts';
+import { CLOSED } from './transport.ts';
 
 const FIRST_PAUSE_SECONDS = 0.5;
 const LONGEST_PAUSE_SECONDS = 30;
@@ -48,7 +49,7 @@ export class Outbox {
 
   /** Throws Unavailable if there is none. */
   takePlace(): void {
-    if (this.#closing.signal.aborted) throw new Error('this client was closed');
+    if (this.#closing.signal.aborted) throw new Error(CLOSED);
     if (this.#taken >= this.#places) {
       throw new Unavailable(
         `${this.#taken} requests wait for Keymeter, ${this.waiting} of them for their settlement`,

@@ -1,6 +1,6 @@
 /** A hold on quota for as long as some work runs, and its end: what was told, and how it is charged. */
 
-import { PICO, PICO_PER_QUOTA, picoDollars, type Usd, usdText } from './amounts.ts';
+import { PICO, PICO_PER_QUOTA, picoDollars, picoOfQuota, type Usd, usdText } from './amounts.ts';
 import type { Extended, Reservation, Settled } from './answers.ts';
 import { BadRequest, NotAllowed, Refused, Unavailable } from './errors.ts';
 import {
@@ -140,7 +140,7 @@ export class Spend implements AsyncDisposable {
     if (hasAmount) {
       const added = isGiven(usd)
         ? picoDollars(usd)
-        : BigInt(countOf(quota, 'quota', Number(MAX_PICO / PICO_PER_QUOTA))) * PICO_PER_QUOTA;
+        : picoOfQuota(countOf(quota, 'quota', Number(MAX_PICO / PICO_PER_QUOTA)));
       const pico = (this.#pico ?? 0n) + added;
       if (pico > MAX_PICO) throw new RangeError('the cost is too large');
       this.#pico = pico;
@@ -220,7 +220,7 @@ export class Spend implements AsyncDisposable {
     const what =
       quota === undefined && usd === undefined
         ? `the settlement of ${reservationId} at ${promptTokens} and ${completionTokens} tokens`
-        : `the settlement of ${reservationId} at ${usdText(usd ? picoDollars(usd) : BigInt(quota ?? 0) * PICO_PER_QUOTA)} USD`;
+        : `the settlement of ${reservationId} at ${usdText(usd ? picoDollars(usd) : picoOfQuota(quota ?? 0))} USD`;
     const send = async () => {
       try {
         this.settled = await this.#once(settle(reservationId, told));
@@ -244,7 +244,7 @@ export class Spend implements AsyncDisposable {
 
   /** What Keymeter does not refuse. Where the cost is not known, at least the whole hold. */
   #certainCost(): SettleOptions {
-    const hold = BigInt(this.#reserved) * PICO_PER_QUOTA;
+    const hold = picoOfQuota(this.#reserved);
     const told = this.#pico ?? hold;
     const pico = this.#unknown && told < hold ? hold : told;
     const { promptTokens, completionTokens } = this.#counts ?? {};

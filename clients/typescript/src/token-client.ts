@@ -14,15 +14,11 @@ import type {
   Versioned,
 } from './tokens.ts';
 import * as tokens from './tokens.ts';
-import { type Fetch, Settings, Transport } from './transport.ts';
+import { type ServiceOptions, Settings, Transport } from './transport.ts';
 
-export interface KeymeterTokensOptions {
-  /** Default: the environment variable `KEYMETER_URL`. */
-  readonly url?: string;
+export interface KeymeterTokensOptions extends ServiceOptions {
   /** Yours. Default: the environment variable `KEYMETER_ACCESS_TOKEN`. */
   readonly accessToken?: string;
-  /** Instead of `node:http` for an address of `http:`, and of the global `fetch` for one of `https:`. */
-  readonly fetch?: Fetch;
 }
 
 /** Creates, changes, rotates and deletes your own tokens, with an access token. */

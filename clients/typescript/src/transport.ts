@@ -25,8 +25,18 @@ export interface Request {
   readonly maxAnswerBytes?: number;
 }
 
+/** What the clients have in common. */
+export interface ServiceOptions {
+  /** Default: the environment variable `KEYMETER_URL`. */
+  readonly url?: string;
+  /** Instead of `node:http` for an address of `http:`, and of the global `fetch` for one of `https:`. */
+  readonly fetch?: Fetch;
+}
+
 export type Fetch = (url: string, init: RequestInit) => Promise<Response>;
 
+/** Why a call fails after `close`. */
+export const CLOSED = 'this client was closed';
 /** So that many calls at once need few connections; more calls wait for one. */
 const CONNECTIONS = 16;
 /** The largest answer is that of 1,000 charges, a few hundred bytes each. */
@@ -111,10 +121,10 @@ export class Transport {
   /** Waits at most so many seconds for a connection, and again for the answer. Throws the reason of `signal`. */
   async send(request: Request, seconds: number, signal?: AbortSignal): Promise<Received> {
     signal?.throwIfAborted();
-    if (this.#closed) return { why: 'this client was closed', sent: false };
+    if (this.#closed) return { why: CLOSED, sent: false };
     if (!(await this.#connection(seconds, signal))) {
       signal?.throwIfAborted();
-      return { why: this.#closed ? 'this client was closed' : 'all connections are in use', sent: false };
+      return { why: this.#closed ? CLOSED : 'all connections are in use', sent: false };
     }
     const end = new AbortController();
     const abort = () => end.abort();
@@ -137,7 +147,7 @@ export class Transport {
       return { status: response.status, headers: response.headers, body: text };
     } catch (error) {
       signal?.throwIfAborted();
-      if (this.#closed) return { why: 'this client was closed', sent: true };
+      if (this.#closed) return { why: CLOSED, sent: true };
       return end.signal.aborted ? { why: 'Timeout', sent: true } : noAnswer(error);
     } finally {
       clearTimeout(timer);

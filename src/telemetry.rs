@@ -39,7 +39,6 @@ pub struct Metrics {
 }
 
 /// A registry with the metrics of the process; the name of every metric begins with `keymeter_`.
-#[must_use]
 pub fn registry() -> Registry {
     let mut registry = Registry::with_prefix("keymeter");
     registry.register("build", "The version of this program", Info::new([("version", env!("CARGO_PKG_VERSION"))]));
@@ -49,13 +48,11 @@ pub fn registry() -> Registry {
 
 impl Metrics {
     /// Shows the metrics of this registry.
-    #[must_use]
     pub const fn new(registry: Registry) -> Self {
         Self { registry }
     }
 
     /// In the `OpenMetrics` text format, which Prometheus reads.
-    #[must_use]
     pub fn render(&self) -> String {
         let mut text = String::new();
         // Writing to a String cannot fail.

@@ -255,7 +255,6 @@ fn session_failed(error: tower_sessions::session::Error) -> ApiError {
 }
 
 /// How long the browser keeps the cookie.
-#[must_use]
 pub const fn session_lifetime() -> tower_sessions::cookie::time::Duration {
     tower_sessions::cookie::time::Duration::days(bounds::SESSION_DAYS)
 }

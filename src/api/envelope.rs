@@ -108,7 +108,6 @@ pub struct OpenAiError<'a> {
 
 impl<T> Envelope<T> {
     /// Wraps `data`.
-    #[must_use]
     pub const fn of(data: T) -> Self {
         Self { success: true, message: "", data }
     }
@@ -116,7 +115,6 @@ impl<T> Envelope<T> {
 
 impl<T> OptionalEnvelope<T> {
     /// Wraps `data`, if there is any.
-    #[must_use]
     pub const fn of(data: Option<T>) -> Self {
         Self { success: true, message: "", data }
     }
@@ -130,7 +128,6 @@ impl Default for Done {
 
 impl<T> DataOnly<T> {
     /// Wraps `data`.
-    #[must_use]
     pub const fn of(data: T) -> Self {
         Self { success: true, data }
     }
@@ -138,7 +135,6 @@ impl<T> DataOnly<T> {
 
 impl<T> KeyEnvelope<T> {
     /// Wraps `data`.
-    #[must_use]
     pub const fn of(data: T) -> Self {
         Self { code: true, message: "ok", data }
     }
@@ -146,7 +142,6 @@ impl<T> KeyEnvelope<T> {
 
 impl<'a> Failure<'a> {
     /// A failure in the form of the route at `path`.
-    #[must_use]
     pub fn on(path: &str, failure: &'a ApiError) -> Self {
         let code = path.starts_with("/api/usage/token").then_some(false);
         let ApiError { message, code: error, about, .. } = failure;
@@ -161,7 +156,6 @@ impl<'a> Failure<'a> {
 
 impl<'a> OpenAiFailure<'a> {
     /// The same failure in this shape.
-    #[must_use]
     pub fn of(failure: &'a ApiError) -> Self {
         let kind = match failure.status {
             StatusCode::UNAUTHORIZED => "authentication_error",
@@ -174,7 +168,6 @@ impl<'a> OpenAiFailure<'a> {
     }
 
     /// Returns true if failures at `path` have this shape.
-    #[must_use]
     pub fn is_used_at(path: &str) -> bool {
         ["/v1", "/dashboard/billing"]
             .iter()

@@ -24,7 +24,6 @@ impl<R: IntoResponse> IntoResponse for Tagged<R> {
 }
 
 /// The entity tag of a version.
-#[must_use]
 #[expect(clippy::expect_used, clippy::missing_panics_doc, reason = "digits and quotes")]
 pub fn etag(version: i64) -> HeaderValue {
     HeaderValue::from_str(&format!("\"{version}\"")).expect("visible ASCII")

@@ -98,7 +98,6 @@ fn is_too_large(error: &axum::Error) -> bool {
 }
 
 /// Whether a parameter that switches something on is there: not if it is empty, `0` or `false`.
-#[must_use]
 pub fn query_flag(text: Option<&str>) -> bool {
     !matches!(text, None | Some("" | "0" | "false"))
 }

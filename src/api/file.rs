@@ -21,7 +21,6 @@ pub struct File {
 
 impl File {
     /// A file with a copy that it compresses now.
-    #[must_use]
     pub fn compressed(content_type: &'static str, plain: Vec<u8>) -> Self {
         let mut encoder = GzEncoder::new(Vec::new(), Compression::best());
         let gzip = encoder.write_all(&plain).and_then(|()| encoder.finish()).ok();
@@ -30,7 +29,6 @@ impl File {
     }
 
     /// The file, compressed if the client accepts it; 304 if the client has it.
-    #[must_use]
     pub fn answer(&self, request: &HeaderMap) -> Response {
         let compressed = [("br", &self.brotli), ("gzip", &self.gzip)].into_iter().find_map(|(coding, bytes)| {
             let bytes = bytes.as_ref()?;

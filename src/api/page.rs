@@ -25,7 +25,6 @@ pub struct PageQuery {
 
 impl PageQuery {
     /// From the numbers of a body: `p`, `size`, `page_size` and `ps`.
-    #[must_use]
     pub fn of(numbers: [Option<i64>; 4]) -> Self {
         let [p, size, page_size, ps] = numbers.map(|number| number.map(|number| number.to_string()));
         Self { p, size, page_size, ps }
@@ -33,13 +32,11 @@ impl PageQuery {
 
     /// Returns true if the answer is a list of one-api: without a page around it. one-api knows neither `page_size` nor `ps`,
     /// so a client that sends them wants a page.
-    #[must_use]
     pub const fn is_of_one_api(&self, one_api: bool) -> bool {
         one_api && self.page_size.is_none() && self.ps.is_none()
     }
 
     /// The same with this size if none is given.
-    #[must_use]
     pub fn or_size(self, size: i64) -> Self {
         let is_given = self.size.is_some() || self.page_size.is_some() || self.ps.is_some();
         if is_given { self } else { Self { size: Some(size.to_string()), ..self } }
@@ -64,7 +61,6 @@ pub enum ListAnswer<T> {
 }
 
 impl<T> ListAnswer<T> {
-    #[must_use]
     pub fn of(page: Page<T>, is_of_one_api: bool) -> Self {
         if is_of_one_api { Self::Items(Envelope::of(page.items)) } else { Self::Page(Envelope::of(page.into())) }
     }

@@ -20,7 +20,6 @@ pub enum Permission {
 
 impl Permission {
     /// The name in the OpenAPI document.
-    #[must_use]
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::KeyHolder => "key_holder",
@@ -32,7 +31,6 @@ impl Permission {
     }
 
     /// Returns true if it is a permission of accounts, which prove themselves by session or access token.
-    #[must_use]
     pub const fn is_of_account(self) -> bool {
         matches!(self, Self::SignedIn | Self::ApiUser | Self::Admin)
     }

@@ -73,7 +73,6 @@ impl Database {
     }
 
     /// For messages: without user and password.
-    #[must_use]
     pub fn describe(&self, config: &Config) -> String {
         if let Some(private) = &self.private {
             return format!("{} in {}", private.describe(), config.data_dir.display());
@@ -88,12 +87,10 @@ impl Database {
     }
 
     /// How other programs connect to the private PostgreSQL.
-    #[must_use]
     pub fn private_socket(&self) -> Option<SocketAddress> {
         self.private.as_ref().map(PrivatePostgres::socket)
     }
 
-    #[must_use]
     pub const fn is_private(&self) -> bool {
         self.private.is_some()
     }

@@ -105,7 +105,6 @@ async fn run(
 }
 
 /// The limits of connections, within the limit of open files, which is raised as far as needed.
-#[must_use]
 pub fn connection_limits(config: &Config) -> ConnectionLimits {
     let settings = &config.server;
     let drain = Duration::from_secs(settings.drain_seconds);

@@ -21,13 +21,11 @@ enum Hangup {
 
 impl StopSignals {
     /// For a command: each of them stops it.
-    #[must_use]
     pub fn catch() -> Self {
         Self::with(Hangup::Stop)
     }
 
     /// For the service, which reads its prices again at a SIGHUP that somebody sends.
-    #[must_use]
     pub fn catch_for_service() -> Self {
         Self::with(Hangup::StopIfTerminalCloses)
     }
@@ -57,7 +55,6 @@ impl StopSignals {
 pub struct ReloadSignal(Option<Signal>);
 
 impl ReloadSignal {
-    #[must_use]
     pub fn catch() -> Self {
         Self(caught(SignalKind::hangup()))
     }

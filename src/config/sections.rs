@@ -51,7 +51,6 @@ pub enum SecureCookies {
 
 impl UsageSettings {
     /// The days and weeks of usage and of limits.
-    #[must_use]
     pub const fn calendar(&self) -> Calendar {
         Calendar { zone: self.time_zone, week_starts: self.week_starts }
     }
@@ -59,7 +58,6 @@ impl UsageSettings {
 
 impl HttpSettings {
     /// Whether the session cookie is for HTTPS alone.
-    #[must_use]
     pub fn cookies_are_secure(&self) -> bool {
         match self.secure_cookies {
             SecureCookies::Auto => self.public_url.starts_with("https://"),

@@ -17,13 +17,11 @@ pub enum Budget {
 
 impl Budget {
     /// From the two columns `remain_quota` and `unlimited_quota`.
-    #[must_use]
     pub const fn new(remain: Quota, unlimited: bool) -> Self {
         if unlimited { Self::Unlimited { shelved: remain } } else { Self::Limited { remain } }
     }
 
     /// `remain_quota` of the API and of the database.
-    #[must_use]
     pub const fn remain(self) -> Quota {
         match self {
             Self::Limited { remain } => remain,
@@ -32,7 +30,6 @@ impl Budget {
     }
 
     /// `unlimited_quota` of the API and of the database.
-    #[must_use]
     pub const fn is_unlimited(self) -> bool {
         match self {
             Self::Limited { .. } => false,
@@ -41,7 +38,6 @@ impl Budget {
     }
 
     /// Returns true if the token itself allows no further spending.
-    #[must_use]
     pub const fn is_empty(self) -> bool {
         match self {
             Self::Limited { remain } => remain.is_zero(),
@@ -66,33 +62,28 @@ pub struct Account {
 
 impl Account {
     /// An account that was never used and has no period limits.
-    #[must_use]
     pub fn new(budget: Budget) -> Self {
         let (period_limits, period_counters) = (PeriodLimits::default(), PeriodCounters::NONE);
         Self { budget, used: Quota::ZERO, held: Quota::ZERO, period_limits, period_counters }
     }
 
     /// What is left: `remain_quota` of a token, `quota` of a wallet.
-    #[must_use]
     pub const fn remain(&self) -> Quota {
         self.budget.remain()
     }
 
     /// Limited, nothing remains, and something was used. A token that was created with a quota of 0 and never used is not
     /// exhausted.
-    #[must_use]
     pub const fn is_exhausted(&self) -> bool {
         self.budget.is_empty() && !self.used.is_zero()
     }
 
     /// Whether what is left suffices for `quota`.
-    #[must_use]
     pub fn affords(&self, quota: Quota) -> bool {
         self.budget.is_unlimited() || quota <= self.remain()
     }
 
     /// The account after `quota` has moved from what is left to what is used; `None` if less is left, or a sum would overflow.
-    #[must_use]
     pub fn spend(self, quota: Quota) -> Option<Self> {
         let budget = match self.budget {
             Budget::Limited { remain } => Budget::Limited { remain: remain.checked_sub(quota)? },
@@ -102,7 +93,6 @@ impl Account {
     }
 
     /// Like [`Account::spend`], for a reservation.
-    #[must_use]
     pub fn hold(self, quota: Quota) -> Option<Self> {
         Some(Self { held: self.held.checked_add(quota)?, ..self.spend(quota)? })
     }
@@ -129,13 +119,11 @@ impl Account {
     }
 
     /// What its period limits admit at a moment. `not_before` is a day that has begun on another server.
-    #[must_use]
     pub fn period_usage(&self, not_before: Day, at: &Moment) -> PeriodUsage {
         PeriodUsage::new(self.period_limits, self.period_counters, self.held, not_before, at)
     }
 
     /// This account with the sums of `recent`. What an edit decides stays: the limits, and whether the budget is limited.
-    #[must_use]
     pub const fn with_sums_of(&self, recent: &Self) -> Self {
         let budget = Budget::new(recent.remain(), self.budget.is_unlimited());
         Self { budget, period_limits: self.period_limits, ..*recent }

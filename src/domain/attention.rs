@@ -29,7 +29,6 @@ pub enum Attention {
 
 impl Attention {
     /// `reason` of the API.
-    #[must_use]
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::ExpiresSoon => "expires_soon",
@@ -45,7 +44,6 @@ impl Attention {
 
 impl Token {
     /// The most urgent reason why this token needs attention. A disabled token needs none. `owner` is its owner.
-    #[must_use]
     pub fn attention(&self, owner: &User, groups: &Groups, at: &Moment) -> Option<Attention> {
         match self.state(owner, groups, at).name {
             StateName::Expired => Some(Attention::Expired),

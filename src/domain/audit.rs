@@ -25,7 +25,6 @@ pub enum Actor<'a> {
 
 impl<'a> Actor<'a> {
     /// The signed-in user, if there is one.
-    #[must_use]
     pub const fn user(self) -> Option<&'a User> {
         match self {
             Self::User(user, _) => Some(user),
@@ -34,7 +33,6 @@ impl<'a> Actor<'a> {
     }
 
     /// Returns true if this actor may create and change accounts of this role.
-    #[must_use]
     pub fn may_manage(self, role: Role) -> bool {
         match self {
             Self::User(user, _) => user.role.may_manage(role),
@@ -86,7 +84,6 @@ pub enum Action {
 
 impl Action {
     /// The name in the API and in the database.
-    #[must_use]
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::TokenCreated => "token.created",
@@ -134,37 +131,31 @@ pub struct Subject {
 
 impl Subject {
     /// A token.
-    #[must_use]
     pub const fn token(id: TokenId, owner: UserId) -> Self {
         Self { kind: "token", id: Some(id.get()), user_id: Some(owner) }
     }
 
     /// An account.
-    #[must_use]
     pub const fn user(id: UserId) -> Self {
         Self { kind: "user", id: Some(id.get()), user_id: Some(id) }
     }
 
     /// An account that does not exist.
-    #[must_use]
     pub const fn unknown_user() -> Self {
         Self { kind: "user", id: None, user_id: None }
     }
 
     /// An access token.
-    #[must_use]
     pub const fn access_token(id: AccessTokenId, owner: UserId) -> Self {
         Self { kind: "access_token", id: Some(id.get()), user_id: Some(owner) }
     }
 
     /// A request for enablement.
-    #[must_use]
     pub const fn enablement_request(id: EnablementRequestId, user: UserId) -> Self {
         Self { kind: "token_api_request", id: Some(id.get()), user_id: Some(user) }
     }
 
     /// A gateway.
-    #[must_use]
     pub const fn gateway(id: GatewayId) -> Self {
         Self { kind: "gateway", id: Some(id.get()), user_id: None }
     }
@@ -195,7 +186,6 @@ pub struct AuditEntry {
 
 impl AuditEntry {
     /// An entry without details.
-    #[must_use]
     pub fn new(at: UnixTime, actor: Actor<'_>, action: Action, subject: Subject) -> Self {
         let user = actor.user();
         let (ip, request_id) = match actor {
@@ -217,27 +207,23 @@ impl AuditEntry {
     }
 
     /// The entry of a wallet that was `from` quota units and is `to`.
-    #[must_use]
     pub fn quota_granted(at: UnixTime, actor: Actor<'_>, id: UserId, from: Quota, to: Quota) -> Self {
         Self::new(at, actor, Action::QuotaGranted, Subject::user(id))
             .with([("from", from.get().to_string()), ("to", to.get().to_string())])
     }
 
     /// The entry of the wallet that an account begins with, unless it is empty.
-    #[must_use]
     pub fn starting_balance(at: UnixTime, actor: Actor<'_>, id: UserId, quota: Quota) -> Option<Self> {
         (quota != Quota::ZERO).then(|| Self::quota_granted(at, actor, id, Quota::ZERO, quota))
     }
 
     /// The same entry with these details beside those it has.
-    #[must_use]
     pub fn with(mut self, details: impl Into<Details>) -> Self {
         self.details.extend(details.into());
         self
     }
 
     /// The same entry with these changes, and with the names of their fields as a detail.
-    #[must_use]
     pub fn with_changes(self, changes: FieldChanges) -> Self {
         let fields = changes.fields();
         Self { changes: changes.into_vec(), ..self.with([("fields", fields)]) }
@@ -303,7 +289,6 @@ pub struct AuditFilter {
 impl AuditLine {
     /// The entry as `user` may see it, whom it concerns: the addresses of other signed-in users are left out. The address
     /// of an attempt to sign in stays.
-    #[must_use]
     pub fn shown_to(self, user: UserId) -> Self {
         let is_of_another = self.actor_id.is_some_and(|actor| actor != user);
         Self { ip: if is_of_another { String::new() } else { self.ip }, ..self }

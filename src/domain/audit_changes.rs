@@ -52,7 +52,6 @@ impl Default for FieldChanges {
 }
 
 impl FieldChanges {
-    #[must_use]
     pub const fn is_empty(&self) -> bool {
         self.changes.is_empty()
     }
@@ -117,7 +116,6 @@ impl FieldChanges {
     }
 
     /// The names of the changed fields, each once; the limits of one group together.
-    #[must_use]
     pub fn fields(&self) -> String {
         let mut names: Vec<_> =
             self.changes.iter().map(|change| change.field.split('.').next().unwrap_or_default()).collect();
@@ -126,7 +124,6 @@ impl FieldChanges {
     }
 
     /// The changes, in the order in which they were noted.
-    #[must_use]
     pub fn into_vec(self) -> Vec<FieldChange> {
         self.changes
     }

@@ -19,7 +19,6 @@ impl Period {
     pub const ALL: [Self; 3] = [Self::Day, Self::Week, Self::Month];
 
     /// Its name in the API.
-    #[must_use]
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Day => "day",
@@ -44,7 +43,6 @@ pub struct Calendar {
 
 impl Calendar {
     /// The first day of the period that `day` belongs to.
-    #[must_use]
     pub fn first_day(self, period: Period, day: Day) -> Day {
         match period {
             Period::Day => day,
@@ -54,7 +52,6 @@ impl Calendar {
     }
 
     /// The first day of the period after the one that `day` belongs to.
-    #[must_use]
     pub fn next_first_day(self, period: Period, day: Day) -> Day {
         let first = self.first_day(period, day);
         match period {
@@ -66,14 +63,12 @@ impl Calendar {
     }
 
     /// When the period that `day` belongs to ends.
-    #[must_use]
     pub fn end(self, period: Period, day: Day) -> UnixTime {
         self.start(self.next_first_day(period, day))
     }
 
     /// The first second of a day. Where daylight saving skips midnight, the day begins later; where a zone skipped a whole
     /// day, it begins with the next one.
-    #[must_use]
     pub fn start(self, day: Day) -> UnixTime {
         const STEP_MINUTES: i64 = 15;
         /// 26 hours.
@@ -98,7 +93,6 @@ pub struct Moment {
 }
 
 impl Moment {
-    #[must_use]
     pub fn new(micros: Micros, calendar: Calendar) -> Self {
         let now = micros.seconds();
         Self { now, micros, today: now.day_in(calendar.zone), calendar }
@@ -106,14 +100,12 @@ impl Moment {
 
     /// The last day that a charge can have been counted in while the clock was right. Servers agree on the day but for a change
     /// of `usage.time_zone`.
-    #[must_use]
     pub fn last_believable_day(&self) -> Day {
         self.today.plus_days(bounds::MAX_DAYS_AHEAD)
     }
 
     /// This moment as one of the days that are not closed. Days that a clock closed which was far ahead are taken for open: the
     /// repair opens them.
-    #[must_use]
     pub fn after_closed_days(self, closed_until: Day) -> Self {
         let is_believable = closed_until <= self.last_believable_day();
         if is_believable { Self { today: self.today.max(closed_until), ..self } } else { self }

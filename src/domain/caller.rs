@@ -30,7 +30,6 @@ pub enum Credential {
 
 impl Credential {
     /// The latest expiry of an access token created with this credential; `None` means no limit.
-    #[must_use]
     pub const fn latest_expiry(self) -> Option<UnixTime> {
         match self {
             Self::Session => None,

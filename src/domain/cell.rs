@@ -26,7 +26,6 @@ impl CellLabel {
         }
     }
 
-    #[must_use]
     pub fn as_str(&self) -> &str {
         // Always valid: two ASCII characters.
         std::str::from_utf8(&self.0).unwrap_or_default()
@@ -34,7 +33,6 @@ impl CellLabel {
 
     /// The first identity of the cell's database: the label as a base-62 number, times 2^40. The largest is
     /// below 2^52, which JavaScript can represent exactly.
-    #[must_use]
     pub fn first_identity(self) -> i64 {
         let digit = |byte: u8| BASE62.iter().position(|digit| *digit == byte).unwrap_or_default();
         let cell = digit(self.0[0]) * BASE62.len() + digit(self.0[1]);

@@ -21,7 +21,6 @@ pub struct StoredAddress(String);
 
 impl ClientAddresses {
     /// What is stored of an address.
-    #[must_use]
     pub fn stored(self, ip: IpAddr) -> Option<StoredAddress> {
         match self {
             Self::Full => Some(StoredAddress(ip.to_string())),
@@ -31,7 +30,6 @@ impl ClientAddresses {
     }
 
     /// What may be stored again of an address that was stored under another setting.
-    #[must_use]
     pub fn stored_again(self, stored: StoredAddress) -> Option<StoredAddress> {
         match self {
             // As it is: every charge passes here.
@@ -53,18 +51,15 @@ pub(super) fn network(ip: IpAddr) -> Option<IpNet> {
 
 impl StoredAddress {
     /// Of a row.
-    #[must_use]
     pub const fn from_stored(text: String) -> Self {
         Self(text)
     }
 
-    #[must_use]
     pub fn as_str(&self) -> &str {
         &self.0
     }
 
     /// The address; `None` for a network.
-    #[must_use]
     pub fn ip(&self) -> Option<IpAddr> {
         self.0.parse().ok()
     }

@@ -18,18 +18,15 @@ use super::time::{Micros, UnixTime};
 pub struct Uptime(i64);
 
 impl Uptime {
-    #[must_use]
     pub const fn new(micros: i64) -> Self {
         Self(micros)
     }
 
-    #[must_use]
     pub const fn get(self) -> i64 {
         self.0
     }
 
     /// The time from `earlier` to this; zero if `earlier` is later.
-    #[must_use]
     pub fn since(self, earlier: Self) -> Duration {
         Duration::from_micros(u64::try_from(self.0.saturating_sub(earlier.0)).unwrap_or(0))
     }
@@ -152,7 +149,6 @@ const UNREACHABLE: i64 = i64::MAX;
 
 impl DatabaseClock {
     /// A clock that goes by this reading.
-    #[must_use]
     pub const fn new(reading: Reading) -> Self {
         Self {
             kept: Mutex::new(reading),
@@ -235,7 +231,6 @@ pub struct ManualClock {
 }
 
 impl ManualClock {
-    #[must_use]
     pub const fn at(start: UnixTime) -> Self {
         let time = AtomicI64::new(start.get().saturating_mul(Micros::PER_SECOND));
         Self { time, uptime: AtomicI64::new(0), reachable_since: AtomicI64::new(0) }

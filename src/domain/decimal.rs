@@ -62,7 +62,6 @@ fn rounded(digits: &[u8], point: i64) -> Decimal {
 }
 
 /// Billionths as a decimal without zeros at its end.
-#[must_use]
 pub fn text(billionths: i64) -> String {
     let (whole, part) = (billionths / 1_000_000_000, billionths % 1_000_000_000);
     if part == 0 {

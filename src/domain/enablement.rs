@@ -40,7 +40,6 @@ pub enum EnablementState {
 
 impl EnablementState {
     /// The name in the API and in the database.
-    #[must_use]
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Pending => "pending",
@@ -50,7 +49,6 @@ impl EnablementState {
     }
 
     /// The state with this name.
-    #[must_use]
     pub fn parse(name: &str) -> Option<Self> {
         [Self::Pending, Self::Approved, Self::Refused].into_iter().find(|state| state.as_str() == name)
     }
@@ -67,7 +65,6 @@ pub enum Decision {
 
 impl Decision {
     /// The state of the request after this decision.
-    #[must_use]
     pub const fn state(self) -> EnablementState {
         match self {
             Self::Approve => EnablementState::Approved,

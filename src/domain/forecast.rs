@@ -44,7 +44,6 @@ pub struct AccountForecast {
 impl Pace {
     /// The pace of the last [`FORECAST_DAYS`] full days, of which those without spend may be absent. `None` if too few have
     /// spend.
-    #[must_use]
     pub fn of(days: &[DayUsage]) -> Option<Self> {
         let spends: Vec<Quota> = days.iter().map(|day| day.quota).filter(|quota| !quota.is_zero()).collect();
         if spends.len() < MIN_DAYS_OF_SPEND {
@@ -55,7 +54,6 @@ impl Pace {
     }
 
     /// In how many days `left` is spent.
-    #[must_use]
     pub fn forecast(&self, left: Quota) -> Forecast {
         // No spend is 0.
         let days = |per_days: i64, spend: Quota| {
@@ -66,7 +64,6 @@ impl Pace {
     }
 
     /// When an account ends: what is left of it, and of its limits that renew. A limit of a day is reached today or not at all.
-    #[must_use]
     pub fn of_account(&self, account: &Account, at: &Moment) -> AccountForecast {
         let usage = account.period_usage(at.today, at);
         let left = |period: Period| {
@@ -84,7 +81,6 @@ impl Pace {
 
 impl Forecast {
     /// The days on which it ends: probably, at the earliest, at the latest. `None` for days too far away to be a date.
-    #[must_use]
     pub fn dates(self, today: Day) -> [Option<Day>; 3] {
         // About a hundred years.
         const MAX_DAYS: i64 = 36_525;

@@ -19,7 +19,6 @@ pub enum Group {
 
 impl Group {
     /// From the text of the API or of the database. [`Groups`] decides whether the owner may use it.
-    #[must_use]
     pub fn from_text(text: &str) -> Self {
         match text {
             "" => Self::Own,
@@ -29,7 +28,6 @@ impl Group {
     }
 
     /// The text of the API and of the database.
-    #[must_use]
     pub fn as_str(&self) -> &str {
         match self {
             Self::Own => "",
@@ -39,7 +37,6 @@ impl Group {
     }
 
     /// The name that gateways are told: this group's, or `owners` for the owner's own.
-    #[must_use]
     pub fn name_or<'a>(&'a self, owners: &'a str) -> &'a str {
         match self {
             Self::Own => owners,
@@ -48,7 +45,6 @@ impl Group {
     }
 
     /// `cross_group_retry` if this group allows it, else false.
-    #[must_use]
     pub const fn retry_allowed(&self, requested: bool) -> bool {
         match self {
             Self::Auto => requested,
@@ -83,7 +79,6 @@ impl Ratio {
         if range.contains(&billionths) { Ok(Self { billionths }) } else { Err(RatioInvalid) }
     }
 
-    #[must_use]
     pub const fn billionths(self) -> i64 {
         self.billionths
     }
@@ -138,7 +133,6 @@ pub struct GroupRefused {
 
 impl Groups {
     /// From the configuration.
-    #[must_use]
     pub const fn new(groups: BTreeMap<String, GroupInfo>) -> Self {
         Self(groups)
     }
@@ -157,20 +151,17 @@ impl Groups {
     }
 
     /// Returns true if a group of this name is configured. Users may only be put into such groups.
-    #[must_use]
     pub fn contains(&self, name: &str) -> bool {
         self.0.contains_key(name)
     }
 
     /// The names of all groups, for messages.
-    #[must_use]
     pub fn names(&self) -> String {
         self.0.keys().map(String::as_str).collect::<Vec<_>>().join(", ")
     }
 
     /// Returns true if the token of a user of the group `own` may be used in `group`: the user may have moved to
     /// another group since the token was made.
-    #[must_use]
     pub fn allow(&self, own: &str, group: &Group) -> bool {
         match group {
             Group::Own | Group::Auto => true,
@@ -181,7 +172,6 @@ impl Groups {
     /// By which the prices for a token of a user of the group `own` are multiplied: the ratio of the token's group. For `auto` it
     /// is that of the user's own, because only the gateway knows which group it chose. A group that is not configured any more
     /// changes no price.
-    #[must_use]
     pub fn ratio(&self, own: &str, group: &Group) -> Ratio {
         let name = match group {
             Group::Own | Group::Auto => own,

@@ -9,7 +9,6 @@ impl ReservationId {
     /// The first id of a batch at `now`: the millisecond, then random bits. Ids of about the same time are next to each other in the
     /// index, whose pages are in memory then. Two batches with the same id at once are unlikely; the second is tried again, with others.
     /// An id is no secret: only the gateway that made a reservation can end it.
-    #[must_use]
     pub fn first(now: Micros, rng: &mut (impl rand::CryptoRng + ?Sized)) -> Self {
         let millisecond = now.get().div_euclid(1_000);
         let random = (rng.next_u64() >> (u64::BITS - RANDOM_BITS)).cast_signed();
@@ -17,7 +16,6 @@ impl ReservationId {
     }
 
     /// The id after this one.
-    #[must_use]
     pub const fn next(self) -> Self {
         Self(self.0.wrapping_add(1) & i64::MAX)
     }
@@ -36,12 +34,10 @@ macro_rules! id {
 
         impl $name {
             /// Any integer is valid, whether or not such a row exists.
-            #[must_use]
             pub const fn new(id: i64) -> Self {
                 Self(id)
             }
 
-            #[must_use]
             pub const fn get(self) -> i64 {
                 self.0
             }

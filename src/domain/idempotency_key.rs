@@ -22,7 +22,6 @@ impl IdempotencyKey {
         if is_valid { Ok(Self(text.to_owned())) } else { Err(IdempotencyKeyInvalid) }
     }
 
-    #[must_use]
     pub fn as_str(&self) -> &str {
         &self.0
     }

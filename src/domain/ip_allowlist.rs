@@ -50,7 +50,6 @@ impl IpAllowlist {
     }
 
     /// The form of the API and of the database: one entry a line.
-    #[must_use]
     pub fn as_str(&self) -> &str {
         &self.text
     }
@@ -61,20 +60,17 @@ impl IpAllowlist {
     }
 
     /// Returns true if no address is refused.
-    #[must_use]
     pub fn is_empty(&self) -> bool {
         self.networks.is_empty()
     }
 
     /// Returns true if a request from `ip` is allowed. An IPv4-mapped IPv6 address is compared as IPv4.
-    #[must_use]
     pub fn admits(&self, ip: IpAddr) -> bool {
         let ip = ip.to_canonical();
         self.is_empty() || self.networks.iter().any(|network| network.contains(&ip))
     }
 
     /// The memory that the list takes, in bytes.
-    #[must_use]
     pub fn size(&self) -> usize {
         self.text.len() + size_of_val(&*self.networks)
     }
@@ -102,7 +98,6 @@ pub enum ClientAddress {
 
 impl ClientAddress {
     /// Returns true if `list` allows a request from this address.
-    #[must_use]
     pub fn passes(self, list: &IpAllowlist) -> bool {
         match self {
             Self::NotSent => true,
@@ -112,7 +107,6 @@ impl ClientAddress {
     }
 
     /// The address, if there is one.
-    #[must_use]
     pub const fn known(self) -> Option<IpAddr> {
         match self {
             Self::Known(ip) => Some(ip),
@@ -122,7 +116,6 @@ impl ClientAddress {
 }
 
 /// A network in CIDR notation, or an address as the network of itself, as it is compared.
-#[must_use]
 pub fn network(entry: &str) -> Option<IpNet> {
     if let Ok(ip) = entry.parse::<IpAddr>() {
         return Some(IpNet::from(ip.to_canonical()));
@@ -131,7 +124,6 @@ pub fn network(entry: &str) -> Option<IpNet> {
 }
 
 /// A network as it is compared: one of IPv4-mapped addresses is the IPv4 network that it means.
-#[must_use]
 pub fn canonical(net: IpNet) -> IpNet {
     let IpNet::V6(v6) = net else { return net };
     let mapped = v6.network().to_ipv4_mapped().zip(v6.prefix_len().checked_sub(MAPPED_PREFIX));
@@ -142,7 +134,6 @@ pub fn canonical(net: IpNet) -> IpNet {
 const MAPPED_PREFIX: u8 = 96;
 
 /// An address as proxies and gateways write it: bare or in brackets, with or without a port or a zone.
-#[must_use]
 pub fn address(text: &str) -> Option<IpAddr> {
     let text = text.trim();
     let bare = match text.strip_prefix('[') {

@@ -32,7 +32,6 @@ pub struct KeyMalformed;
 
 impl ApiKey {
     /// A new key of a cell, with more than 238 random bits.
-    #[must_use]
     pub fn generate(rng: &mut (impl CryptoRng + ?Sized), cell: CellLabel) -> Self {
         let random = random_base62(rng, RANDOM_CHARS);
         let mut key = Zeroizing::new(String::with_capacity(PREFIX.len() + KEY_CHARS));
@@ -77,19 +76,16 @@ impl ApiKey {
     }
 
     /// A decrypted key from the vault; its checksum is not checked again.
-    #[must_use]
     pub fn from_vault(key: Zeroizing<String>) -> Self {
         Self(key)
     }
 
     /// The key as plain text. Use it only to encrypt, to compare, and to answer the owner.
-    #[must_use]
     pub fn expose(&self) -> &str {
         &self.0
     }
 
     /// The characters that lists show.
-    #[must_use]
     pub fn hint(&self) -> KeyHint {
         let bare = without_prefixes(&self.0);
         let tail = bare.len().saturating_sub(HINT_CHARS);
@@ -104,7 +100,6 @@ impl std::fmt::Debug for ApiKey {
 }
 
 /// Removes every leading `sk-` from a key or a part of one.
-#[must_use]
 pub fn without_prefixes(text: &str) -> &str {
     let mut rest = text;
     while let Some(shorter) = rest.strip_prefix(PREFIX) {
@@ -123,14 +118,12 @@ pub struct KeyHint(String);
 
 impl KeyHint {
     /// `sk-ab12**********wxyz`.
-    #[must_use]
     pub fn masked(&self) -> String {
         let (head, tail) = self.0.split_at_checked(HINT_CHARS).unwrap_or((&self.0, ""));
         format!("{PREFIX}{head}{MASK}{tail}")
     }
 
     /// Returns true if a text is as [`masked`](Self::masked) makes them.
-    #[must_use]
     pub fn is_masked(text: &str) -> bool {
         let ends = without_prefixes(text).split_once(MASK);
         ends.is_some_and(|(head, tail)| [head, tail].iter().all(|end| end.len() <= HINT_CHARS && !end.contains('*')))
@@ -143,7 +136,6 @@ impl KeyHint {
 pub struct DigestKey(Hmac<Sha256>);
 
 impl DigestKey {
-    #[must_use]
     #[expect(clippy::needless_pass_by_value, reason = "the caller should keep no copy")]
     #[expect(clippy::expect_used, clippy::missing_panics_doc, reason = "HMAC takes a key of any length")]
     pub fn new(bytes: Zeroizing<[u8; 32]>) -> Self {
@@ -152,7 +144,6 @@ impl DigestKey {
 
     /// HMAC-SHA-256 of `secret`. Equal secrets have equal digests, and a digest does not reveal its secret without this
     /// key.
-    #[must_use]
     pub fn digest(&self, secret: &str) -> Digest {
         Digest(self.0.clone().chain_update(secret).finalize().into_bytes().into())
     }
@@ -164,13 +155,11 @@ impl DigestKey {
 pub struct Digest([u8; 32]);
 
 impl Digest {
-    #[must_use]
     pub fn as_bytes(&self) -> &[u8] {
         &self.0
     }
 
     /// Its first 8 bytes as a number. Digests are uniformly distributed, so this distinguishes nearly all.
-    #[must_use]
     pub fn prefix(&self) -> u64 {
         self.0.first_chunk().copied().map_or(0, u64::from_be_bytes)
     }

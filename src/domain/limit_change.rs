@@ -11,7 +11,6 @@ pub enum LimitChange<T> {
 
 impl<T> LimitChange<T> {
     /// The limit after the change.
-    #[must_use]
     pub fn apply(self, limit: Option<T>) -> Option<T> {
         match self {
             Self::Keep => limit,

@@ -52,7 +52,6 @@ impl<'a> ModelEntry<'a> {
     }
 
     /// Returns true if a model is meant by it.
-    #[must_use]
     pub fn matches(self, model: &str) -> bool {
         match self {
             Self::Name(name) => unescaped(name) == model,
@@ -61,7 +60,6 @@ impl<'a> ModelEntry<'a> {
     }
 
     /// The text without `\*`.
-    #[must_use]
     pub fn text(self) -> Cow<'a, str> {
         match self {
             Self::Name(text) | Self::Prefix(text) => unescaped(text),
@@ -119,7 +117,6 @@ impl ModelLimits {
     }
 
     /// The form of the API and of the database: comma-separated.
-    #[must_use]
     pub fn as_str(&self) -> &str {
         &self.0
     }
@@ -135,13 +132,11 @@ impl ModelLimits {
     }
 
     /// Returns true if a model is in the list.
-    #[must_use]
     pub fn allow(&self, model: &str) -> bool {
         self.entries().any(|entry| entry.matches(model))
     }
 
     /// The names of models that the list allows: its own, and of `known` those that its patterns match.
-    #[must_use]
     pub fn allowed_of(&self, known: &[String]) -> Vec<String> {
         let mut names: Vec<String> = Vec::new();
         for entry in self.entries() {
@@ -159,7 +154,6 @@ impl ModelLimits {
     }
 
     /// A name with its stars escaped, so that it is no pattern.
-    #[must_use]
     pub fn literal(name: &str) -> String {
         name.replace('*', "\\*")
     }

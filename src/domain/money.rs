@@ -39,19 +39,16 @@ impl Quota {
     }
 
     /// The quota units.
-    #[must_use]
     pub const fn get(self) -> i64 {
         self.0
     }
 
     /// Returns true if the amount is zero.
-    #[must_use]
     pub const fn is_zero(self) -> bool {
         self.0 == 0
     }
 
     /// The sum; `None` on overflow.
-    #[must_use]
     pub const fn checked_add(self, more: Self) -> Option<Self> {
         match self.0.checked_add(more.0) {
             Some(sum) => Some(Self(sum)),
@@ -60,7 +57,6 @@ impl Quota {
     }
 
     /// The difference; `None` if it would be negative.
-    #[must_use]
     pub const fn checked_sub(self, less: Self) -> Option<Self> {
         match self.0.checked_sub(less.0) {
             Some(rest) if rest >= 0 => Some(Self(rest)),
@@ -69,7 +65,6 @@ impl Quota {
     }
 
     /// The amount changed by `units`; `None` if it would be negative or overflow.
-    #[must_use]
     pub const fn changed_by(self, units: i64) -> Option<Self> {
         match self.0.checked_add(units) {
             Some(sum) if sum >= 0 => Some(Self(sum)),
@@ -78,7 +73,6 @@ impl Quota {
     }
 
     /// The difference; zero if it would be negative.
-    #[must_use]
     pub const fn saturating_sub(self, less: Self) -> Self {
         match self.checked_sub(less) {
             Some(rest) => rest,
@@ -87,7 +81,6 @@ impl Quota {
     }
 
     /// The same amount in dollars, exactly.
-    #[must_use]
     pub fn usd(self) -> Usd {
         Usd { micros: i128::from(self.0) * bounds::MICRO_USD_PER_QUOTA }
     }
@@ -101,7 +94,6 @@ pub struct Usd {
 
 impl Usd {
     /// The same amount in cents, exactly.
-    #[must_use]
     pub const fn cents(self) -> Cents {
         Cents(self)
     }

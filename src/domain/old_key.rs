@@ -29,7 +29,6 @@ impl GraceFrom {
     }
 
     /// The name in the API and in the audit log.
-    #[must_use]
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Now => "now",
@@ -64,24 +63,20 @@ impl Grace {
         Ok(Self { seconds, from })
     }
 
-    #[must_use]
     pub const fn seconds(self) -> i64 {
         self.seconds
     }
 
-    #[must_use]
     pub const fn from(self) -> GraceFrom {
         self.from
     }
 
     /// Whether a key that is replaced now works on at all.
-    #[must_use]
     pub fn is_none(self) -> bool {
         self.seconds == 0 && self.from == GraceFrom::Now
     }
 
     /// The deadline of a key that is replaced `now`; for [`GraceFrom::FirstUse`] the latest that it can be.
-    #[must_use]
     pub const fn deadline(self, now: UnixTime) -> UnixTime {
         match self.from {
             GraceFrom::Now => now.plus(self.seconds),
@@ -105,7 +100,6 @@ pub struct OldKey {
 
 impl OldKey {
     /// When it stops working; `None` while that depends on the use of a newer key.
-    #[must_use]
     pub fn ends_at(&self, now: UnixTime) -> Option<UnixTime> {
         let has_begun = !self.waits_for_use || self.rotated_at.plus(bounds::GRACE_STARTS_SECONDS) <= now;
         has_begun.then_some(self.expires_at)
@@ -133,7 +127,6 @@ pub struct UsedOldKey {
 
 impl UsedKey {
     /// Whether the key works. Its token may be expired or disabled all the same.
-    #[must_use]
     pub fn is_live(&self, now: UnixTime) -> bool {
         self.old.is_none_or(|old| now < old.deadline)
     }
@@ -141,7 +134,6 @@ impl UsedKey {
 
 impl UsedOldKey {
     /// The same key after a newer one was used.
-    #[must_use]
     pub fn after_newer_was_used(self, now: UnixTime) -> Self {
         let Some(seconds) = self.waiting_grace else {
             return self;

@@ -10,7 +10,6 @@ pub enum Order {
 
 impl Order {
     /// Reads `asc` and `desc`; anything else is `None`.
-    #[must_use]
     pub fn parse(name: &str) -> Option<Self> {
         match name {
             "asc" => Some(Self::Ascending),

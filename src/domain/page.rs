@@ -67,19 +67,16 @@ impl PageRequest {
     }
 
     /// The first item alone, for statements that return the total with each row.
-    #[must_use]
     pub const fn first_item() -> Self {
         Self { number: 0, first: 0, size: 1 }
     }
 
     /// The first page, of so many items.
-    #[must_use]
     pub const fn first(size: i64) -> Self {
         Self { number: 0, first: 0, size }
     }
 
     /// The page of all these items.
-    #[must_use]
     pub fn of<T>(self, items: Vec<T>) -> Page<T> {
         let place = |number: i64| usize::try_from(number).unwrap_or(usize::MAX);
         let total = i64::try_from(items.len()).unwrap_or(i64::MAX);
@@ -87,20 +84,17 @@ impl PageRequest {
     }
 
     /// Items a page.
-    #[must_use]
     pub const fn size(self) -> i64 {
         self.size
     }
 
     /// Items before this page; saturates.
-    #[must_use]
     pub const fn offset(self) -> i64 {
         (self.number - self.first).saturating_mul(self.size)
     }
 
     /// The total number of items, if the `rows` of this page show it: a page that is not full is the last one, unless it
     /// is empty and not the first. Most lists need no count.
-    #[must_use]
     pub fn total_if_last(self, rows: usize) -> Option<i64> {
         let rows = i64::try_from(rows).ok()?;
         let is_last = rows < self.size && (rows > 0 || self.offset() == 0);
@@ -108,7 +102,6 @@ impl PageRequest {
     }
 
     /// The answer to this request.
-    #[must_use]
     pub const fn holding<T>(self, items: Vec<T>, total: i64) -> Page<T> {
         Page { page: self.number, page_size: self.size, total, items }
     }

@@ -33,7 +33,6 @@ impl NewPassword {
     }
 
     /// The plain text, for hashing.
-    #[must_use]
     pub fn expose(&self) -> &str {
         &self.0
     }
@@ -41,7 +40,6 @@ impl NewPassword {
 
 impl TypedPassword {
     /// Any text.
-    #[must_use]
     pub fn new(text: &str) -> Self {
         let max = *bounds::PASSWORD_CHARS.end();
         let fits = text.chars().take(max + 1).count() <= max;
@@ -49,7 +47,6 @@ impl TypedPassword {
     }
 
     /// The plain text, for verifying; `None` if it is too long to be a password.
-    #[must_use]
     pub fn expose(&self) -> Option<&str> {
         self.0.as_ref().map(|text| text.as_str())
     }
@@ -63,13 +60,11 @@ const BCRYPT_COSTS: std::ops::RangeInclusive<u32> = 4..=14;
 pub const MAX_IMPORTED_BCRYPT_COST: u32 = 12;
 
 /// Returns true for a bcrypt hash of a bearable cost. Such hashes come from imports; the first sign-in replaces them.
-#[must_use]
 pub fn is_bcrypt(hash: &str) -> bool {
     bcrypt_cost(hash).is_some_and(|cost| BCRYPT_COSTS.contains(&cost))
 }
 
 /// The cost factor of a bcrypt hash, which may be unbearable; `None` for anything else.
-#[must_use]
 pub fn bcrypt_cost(hash: &str) -> Option<u32> {
     let rest = ["$2a$", "$2b$", "$2y$"].iter().find_map(|version| hash.strip_prefix(version));
     let (cost, salt_and_hash) = rest.and_then(|rest| rest.split_once('$'))?;
@@ -82,7 +77,6 @@ pub fn bcrypt_cost(hash: &str) -> Option<u32> {
 }
 
 /// A random password that people can type: 24 letters and digits, 142 bits.
-#[must_use]
 pub fn random_password(rng: &mut (impl CryptoRng + ?Sized)) -> Zeroizing<String> {
     random_base62(rng, 24)
 }

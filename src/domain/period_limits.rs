@@ -49,7 +49,6 @@ pub struct PeriodExceeded {
 
 impl PeriodExceeded {
     /// The one that ends later. One that never ends is later than all others; of two that end together, `self`.
-    #[must_use]
     pub fn or_later(self, other: Self) -> Self {
         let end = |exceeded: Self| (exceeded.retry_after.is_none(), exceeded.resets_at);
         if end(other) > end(self) { other } else { self }
@@ -69,7 +68,6 @@ impl std::fmt::Display for PeriodExceeded {
 }
 
 impl PeriodLimits {
-    #[must_use]
     pub const fn get(&self, period: Period) -> Option<Quota> {
         match period {
             Period::Day => self.day,
@@ -79,7 +77,6 @@ impl PeriodLimits {
     }
 
     /// These limits after a change.
-    #[must_use]
     pub fn edited(self, patch: PeriodLimitsPatch) -> Self {
         Self { day: patch.day.apply(self.day), week: patch.week.apply(self.week), month: patch.month.apply(self.month) }
     }
@@ -92,7 +89,6 @@ impl PeriodCounters {
 
     /// The counters on `today`: those of past periods are 0. A day before the last change counts as the day of that
     /// change, so that a server whose clock is behind reopens no period.
-    #[must_use]
     pub fn on(self, today: Day, calendar: Calendar) -> Self {
         let today = today.max(self.day);
         if today == self.day {
@@ -109,13 +105,11 @@ impl PeriodCounters {
     }
 
     /// Counts a charge of the day of these counters.
-    #[must_use]
     pub fn plus(self, quota: Quota) -> Self {
         let sum = |used: Quota| used.checked_add(quota).unwrap_or(Quota::MAX);
         Self { day_used: sum(self.day_used), week_used: sum(self.week_used), month_used: sum(self.month_used), ..self }
     }
 
-    #[must_use]
     pub const fn used(&self, period: Period) -> Quota {
         match period {
             Period::Day => self.day_used,
@@ -138,38 +132,32 @@ pub struct PeriodUsage {
 
 impl PeriodUsage {
     /// What counts at a moment. `not_before` is a day that has begun on another server, if it is later.
-    #[must_use]
     pub fn new(limits: PeriodLimits, counters: PeriodCounters, held: Quota, not_before: Day, at: &Moment) -> Self {
         let counters = counters.on(at.today.max(not_before), at.calendar);
         Self { limits, counters, held, calendar: at.calendar, now: at.now }
     }
 
-    #[must_use]
     pub const fn limit(&self, period: Period) -> Option<Quota> {
         self.limits.get(period)
     }
 
     /// What was used in the period, without open reservations.
-    #[must_use]
     pub const fn used(&self, period: Period) -> Quota {
         self.counters.used(period)
     }
 
     /// What may still be used in the period; `None` without a limit.
-    #[must_use]
     pub fn remaining(&self, period: Period) -> Option<Quota> {
         let counted = self.used(period).checked_add(self.held).unwrap_or(Quota::MAX);
         self.limit(period).map(|limit| limit.saturating_sub(counted))
     }
 
     /// When the period ends.
-    #[must_use]
     pub fn resets_at(&self, period: Period) -> UnixTime {
         self.calendar.end(period, self.counters.day)
     }
 
     /// What may still be used in every period; `None` without any limit.
-    #[must_use]
     pub fn remaining_in_all(&self) -> Option<Quota> {
         Period::ALL.into_iter().filter_map(|period| self.remaining(period)).min()
     }

@@ -109,7 +109,6 @@ impl Rate {
     }
 
     /// Billionths of a dollar.
-    #[must_use]
     pub const fn nanos(self) -> i64 {
         self.nanos
     }
@@ -199,7 +198,6 @@ impl GroupPrice {
     }
 
     /// All numbers of it as JSON, by which the database knows it: rates in billionths of a dollar, the ratio in billionths.
-    #[must_use]
     pub fn content(&self) -> String {
         format!(r#"{{{},"ratio":{}}}"#, self.price.content(), self.ratio.billionths())
     }
@@ -207,7 +205,6 @@ impl GroupPrice {
 
 impl Price {
     /// All numbers of it as the members of a JSON object.
-    #[must_use]
     pub fn content(&self) -> String {
         let rates = |rates: &TokenPrices| {
             let TokenPrices { prompt, completion, cached, cache_write } = *rates;

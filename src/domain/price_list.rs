@@ -49,13 +49,11 @@ pub enum PriceListInvalid {
 
 impl PriceList {
     /// The price of a model: that of its exact name, else that of the longest beginning of it that ends with `*` in the list.
-    #[must_use]
     pub fn find(&self, model: &str) -> Option<&Price> {
         self.find_named(model).or_else(|| self.prefixes.get(""))
     }
 
     /// The same, without the price of all models that have no other one.
-    #[must_use]
     pub fn find_named(&self, model: &str) -> Option<&Price> {
         let by_prefix = || {
             let ends = (1..=model.len()).rev().filter(|end| model.is_char_boundary(*end));
@@ -98,14 +96,12 @@ impl PriceList {
     }
 
     /// All prices by the names of the settings.
-    #[must_use]
     pub fn all(&self) -> impl ExactSizeIterator<Item = (&str, &Price)> {
         self.all.iter().map(|(name, price)| (name.as_str(), price))
     }
 
     /// Equal if requests cost the same by this list and these groups, else different: 64 hexadecimal digits. No name has a line
     /// break in it.
-    #[must_use]
     pub fn digest(&self, groups: &Groups) -> String {
         let mut hash = Sha256::new();
         for (name, info) in groups.all() {

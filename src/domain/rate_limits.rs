@@ -59,13 +59,11 @@ impl std::fmt::Display for Retry {
 
 impl RateExceeded {
     /// A refusal of [`admit_request`].
-    #[must_use]
     pub fn requests(limit: i64, seconds: i64) -> Self {
         Self::Requests { limit, retry_after: (limit > 0).then_some(seconds) }
     }
 
     /// Seconds after which a retry can succeed, if nothing else is admitted before; `None` if it never can.
-    #[must_use]
     pub const fn retry_after(self) -> Option<i64> {
         match self {
             Self::Requests { retry_after, .. } | Self::Tokens { retry_after, .. } => retry_after,
@@ -75,7 +73,6 @@ impl RateExceeded {
 
 impl RateLimits {
     /// These limits after a change.
-    #[must_use]
     pub fn edited(self, patch: RateLimitsPatch) -> Self {
         Self {
             requests_per_minute: patch.requests_per_minute.apply(self.requests_per_minute),
@@ -107,7 +104,6 @@ impl RateLimits {
     }
 
     /// The counters after `tokens` were used.
-    #[must_use]
     pub fn count_tokens(&self, counters: RateCounters, tokens: i64, now: Micros) -> RateCounters {
         let Some(limit) = self.tokens_per_minute.filter(|limit| *limit > 0) else {
             return counters;
@@ -121,7 +117,6 @@ impl RateLimits {
 
     /// The counters without what was counted while the clock was ahead: a bucket that would be empty later than a full one is
     /// full. Nothing is given back.
-    #[must_use]
     pub fn cut(&self, counters: RateCounters, now: Micros) -> RateCounters {
         let requests = self.requests_per_minute.filter(|limit| *limit > 0).map_or(MINUTE, full_bucket);
         RateCounters {
@@ -132,7 +127,6 @@ impl RateLimits {
     }
 
     /// Whether one more reservation may be open.
-    #[must_use]
     pub fn admit_reservation(&self, counters: RateCounters) -> bool {
         self.concurrency.is_none_or(|limit| counters.open_reservations < limit)
     }
@@ -155,13 +149,11 @@ fn cut(tat: Micros, most: i64, now: Micros) -> Micros {
 
 /// The microseconds in which a full bucket of `limit` requests per minute drains. Not a minute, which may be less than
 /// `limit` rounded intervals.
-#[must_use]
 pub const fn full_bucket(limit: i64) -> i64 {
     interval(limit).saturating_mul(limit)
 }
 
 /// Microseconds for each request. Rounded up, so that no minute ever has more than the limit.
-#[must_use]
 pub const fn interval(limit: i64) -> i64 {
     (MINUTE + limit - 1) / limit
 }

@@ -30,7 +30,6 @@ impl RefusedCall {
     pub const ALL: [Self; 5] = [Self::Verify, Self::ForwardAuth, Self::Charge, Self::Reserve, Self::Extend];
 
     /// Its name in the API and in the database.
-    #[must_use]
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Verify => "verify",

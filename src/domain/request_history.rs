@@ -38,7 +38,6 @@ pub struct RequestToken {
 
 impl RequestToken {
     /// Of a row: a token id of 0 stands for a key that no token ever had.
-    #[must_use]
     pub fn of_row(id: TokenId, name: String, user_id: UserId, username: String) -> Option<Self> {
         (id.get() != 0).then_some(Self { id, name, user_id, username })
     }
@@ -79,13 +78,11 @@ impl OutcomeKind {
     pub const ALL: [Self; 3] = [Self::Charged, Self::Refused, Self::Imported];
 
     /// From the name in the API.
-    #[must_use]
     pub fn parse(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|kind| kind.as_str() == name)
     }
 
     /// The name in the API.
-    #[must_use]
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Imported => "imported",
@@ -106,7 +103,6 @@ impl OutcomeKind {
 
 impl PastRequest {
     /// The reservation that was settled, as its gateway knows it.
-    #[must_use]
     pub fn reservation(&self) -> Option<ReservationHandle> {
         let owner = self.token.as_ref()?.user_id;
         match self.outcome {
@@ -116,7 +112,6 @@ impl PastRequest {
     }
 
     /// Where it is.
-    #[must_use]
     pub const fn position(&self) -> Position {
         let kind = match self.outcome {
             PastOutcome::Charged { .. } => OutcomeKind::Charged,
@@ -161,7 +156,6 @@ impl RequestFilter {
     };
 
     /// Whether it leaves out requests of its time and outcome. Then a page reads rows that it does not show.
-    #[must_use]
     pub const fn is_selective(&self) -> bool {
         self.model.is_some()
             || self.gateway_id.is_some()
@@ -171,7 +165,6 @@ impl RequestFilter {
     }
 
     /// Whether requests with this outcome can pass.
-    #[must_use]
     pub fn allows(&self, kind: OutcomeKind) -> bool {
         self.outcome.is_none_or(|outcome| outcome == kind)
             && (self.reason.is_none() || kind == OutcomeKind::Refused)
@@ -179,7 +172,6 @@ impl RequestFilter {
     }
 
     /// The first and the last second.
-    #[must_use]
     pub fn seconds(&self) -> (UnixTime, UnixTime) {
         self.only.map_or((self.from, self.to), |only| (self.from.max(only.at), self.to.min(only.at)))
     }
@@ -202,14 +194,12 @@ impl Position {
     pub const NEWEST: Self = Self { at: UnixTime::LAST, kind: OutcomeKind::Charged, id: i64::MAX };
 
     /// After all requests from `time` on.
-    #[must_use]
     pub const fn before(time: UnixTime) -> Self {
         // Ids are positive.
         Self { at: time, kind: OutcomeKind::Imported, id: 0 }
     }
 
     /// The id before which requests of this kind and second follow it.
-    #[must_use]
     pub fn id_bound(self, kind: OutcomeKind) -> i64 {
         match kind.cmp(&self.kind) {
             std::cmp::Ordering::Less => i64::MAX,

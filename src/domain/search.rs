@@ -83,20 +83,17 @@ impl SearchPattern {
     }
 
     /// The pattern for SQL's `like … escape '\'`. Everything but the wildcards is literal.
-    #[must_use]
     pub fn like(&self) -> String {
         let literal = |piece: &String| piece.replace('\\', r"\\").replace('_', r"\_").replace('%', r"\%");
         self.pieces.iter().map(literal).collect::<Vec<_>>().join("%")
     }
 
     /// Returns true if the key matches, with or without its `sk-`.
-    #[must_use]
     pub fn matches_key(&self, key: &ApiKey) -> bool {
         self.matches(key.expose()) || self.matches(key::without_prefixes(key.expose()))
     }
 
     /// Returns true if `text` matches, with the meaning of [`SearchPattern::like`].
-    #[must_use]
     pub fn matches(&self, text: &str) -> bool {
         // There are always two pieces or more.
         let [first, middle @ .., last] = self.pieces.as_slice() else {
@@ -159,7 +156,6 @@ impl KeyEnds {
     }
 
     /// The first four characters of the keys that may match, if they are known.
-    #[must_use]
     pub fn first_chars(&self) -> Option<String> {
         match self {
             Self::First(text) | Self::Either(text) | Self::Both(text, _) => {
@@ -171,7 +167,6 @@ impl KeyEnds {
     }
 
     /// The last four characters of the keys that may match, if they are known.
-    #[must_use]
     pub fn last_chars(&self) -> Option<String> {
         match self {
             Self::Last(text) | Self::Either(text) | Self::Both(_, text) => {
@@ -183,13 +178,11 @@ impl KeyEnds {
     }
 
     /// Returns true if a key may have the characters at either end.
-    #[must_use]
     pub const fn is_either(&self) -> bool {
         matches!(self, Self::Either(_))
     }
 
     /// Returns true if the key has these ends.
-    #[must_use]
     pub fn matches(&self, key: &ApiKey) -> bool {
         let bare = key::without_prefixes(key.expose());
         match self {

@@ -17,13 +17,11 @@ pub struct AccessTokenSecret(Zeroizing<String>);
 
 impl AccessTokenSecret {
     /// A new random secret.
-    #[must_use]
     pub fn generate(rng: &mut (impl CryptoRng + ?Sized)) -> Self {
         Self(random_with_prefix("kma_", rng))
     }
 
     /// The text that a caller sent, if it has the form of a secret of ours or of another service.
-    #[must_use]
     pub fn parse(text: &str) -> Option<Self> {
         let is_ours = ["kma_", "kmg_", "sk-"].iter().any(|prefix| text.starts_with(prefix));
         let is_secret = if is_ours { is_random_with_prefix("kma_", text) } else { Self::is_foreign(text) };
@@ -31,13 +29,11 @@ impl AccessTokenSecret {
     }
 
     /// Returns true if a text may be an access token of another service, as an import brings them.
-    #[must_use]
     pub fn is_foreign(text: &str) -> bool {
         FOREIGN_CHARS.contains(&text.len()) && text.bytes().all(|byte| byte.is_ascii_graphic())
     }
 
     /// The plain text, for the digest and for the one response that shows it.
-    #[must_use]
     pub fn expose(&self) -> &str {
         &self.0
     }
@@ -48,26 +44,22 @@ pub struct GatewaySecret(Zeroizing<String>);
 
 impl GatewaySecret {
     /// A new random secret.
-    #[must_use]
     pub fn generate(rng: &mut (impl CryptoRng + ?Sized)) -> Self {
         Self(random_with_prefix("kmg_", rng))
     }
 
     /// The text that a caller sent, if it has the form of a secret.
-    #[must_use]
     pub fn parse(text: &str) -> Option<Self> {
         is_random_with_prefix("kmg_", text).then(|| Self(Zeroizing::new(text.to_owned())))
     }
 
     /// The plain text, for the digest and for the one response that shows it.
-    #[must_use]
     pub fn expose(&self) -> &str {
         &self.0
     }
 
     /// The last four characters, by which an operator distinguishes the credentials of a gateway. The other 39 hold more
     /// than 232 bits.
-    #[must_use]
     pub fn hint(&self) -> &str {
         self.0.get(self.0.len().saturating_sub(4)..).unwrap_or_default()
     }

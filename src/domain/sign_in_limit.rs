@@ -34,7 +34,6 @@ pub enum LockedOut {
 
 impl LockedOut {
     /// `reason` of the API.
-    #[must_use]
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Network => "network",
@@ -52,7 +51,6 @@ pub struct AttemptRefused {
 
 impl SignInLimit {
     /// `None` for 0, which means no limit.
-    #[must_use]
     pub fn new(per_minute: u32) -> Option<Self> {
         (per_minute > 0).then_some(Self(per_minute.into()))
     }
@@ -76,7 +74,6 @@ impl SignInLimit {
     }
 
     /// The buckets without what was counted while the clock was ahead: one that would be empty later than a full one is full.
-    #[must_use]
     pub fn cut(self, buckets: SignInBuckets, now: Micros) -> SignInBuckets {
         SignInBuckets {
             network: buckets.network.min(now.plus(full_bucket(self.0))),
@@ -85,7 +82,6 @@ impl SignInLimit {
     }
 
     /// By how many microseconds one attempt fills each bucket. A right password is given back: only wrong ones count.
-    #[must_use]
     pub const fn attempt(self) -> SignInBuckets {
         SignInBuckets {
             network: Micros::new(interval(self.0)),

@@ -29,7 +29,6 @@ const LATEST: i64 = 12 * 3_600;
 const SHORTEST: i64 = 4 * DAY;
 
 /// The seconds in which charges were made that count in the days from `first` to before `until`.
-#[must_use]
 pub fn charged_between(first: Day, until: Day) -> (UnixTime, UnixTime) {
     let midnight = |day: Day| UnixTime::new(day.days_since(Day::FIRST) * DAY);
     (midnight(first).plus(-EARLIEST), midnight(until).plus(LATEST - 1))
@@ -38,7 +37,6 @@ pub fn charged_between(first: Day, until: Day) -> (UnixTime, UnixTime) {
 impl SpendParts {
     /// The parts of the range from `from` to `to`, both included. All charges from `charges_since` on are kept (`None`: all
     /// charges); no charge is later than `now`, unless the clock was wrong.
-    #[must_use]
     pub fn new(from: UnixTime, to: UnixTime, charges_since: Option<UnixTime>, now: UnixTime) -> Self {
         // There are no charges before 1970.
         let (from, to) = (from.get().max(0), to.get().min(bounds::LAST_SECOND));

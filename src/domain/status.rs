@@ -24,7 +24,6 @@ pub enum Status {
 
 impl Status {
     /// `status` of the API.
-    #[must_use]
     pub const fn code(self) -> i16 {
         match self {
             Self::Enabled => 1,
@@ -35,7 +34,6 @@ impl Status {
     }
 
     /// The status with this number, written without a sign or zeros before it.
-    #[must_use]
     pub fn parse(code: &str) -> Option<Self> {
         match code {
             "1" => Some(Self::Enabled),
@@ -62,7 +60,6 @@ pub enum EnableError {
 
 impl Token {
     /// The status at `now`.
-    #[must_use]
     pub fn status(&self, now: UnixTime) -> Status {
         self.policy.status(&self.account, now)
     }
@@ -90,7 +87,6 @@ impl Token {
 
     /// Disables the token (spec §3, status-only update with status 2). `by` is the role of the caller. If a higher role
     /// has disabled it before, that role is kept.
-    #[must_use]
     pub fn disable(mut self, by: Role) -> Self {
         let policy = Arc::make_mut(&mut self.policy);
         policy.disabled_by = policy.disabled_by.max(Some(by));

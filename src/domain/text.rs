@@ -77,7 +77,6 @@ pub fn required(field: &'static str, text: String) -> Result<String, TextInvalid
 
 /// Returns true if `text` contains invisible characters or characters that change the direction of writing. Joiners and
 /// variation selectors are allowed after another character, because emoji, Persian and Indic scripts need them.
-#[must_use]
 pub fn hides_something(text: &str) -> bool {
     let (ignorable, bidi) =
         (CodePointSetData::new::<DefaultIgnorableCodePoint>(), CodePointSetData::new::<BidiControl>());

@@ -23,43 +23,36 @@ impl UnixTime {
     /// After every other time.
     pub const LAST: Self = Self(i64::MAX);
 
-    #[must_use]
     pub const fn new(seconds: i64) -> Self {
         Self(seconds)
     }
 
-    #[must_use]
     pub const fn get(self) -> i64 {
         self.0
     }
 
     /// This time plus `seconds`; saturates.
-    #[must_use]
     pub const fn plus(self, seconds: i64) -> Self {
         Self(self.0.saturating_add(seconds))
     }
 
     /// Seconds from `earlier` to this time.
-    #[must_use]
     pub const fn since(self, earlier: Self) -> i64 {
         self.0.saturating_sub(earlier.0)
     }
 
     /// Returns true if `seconds` have passed since `last`, or if `last` is later than this time: the clock was set back.
-    #[must_use]
     pub fn is_due(self, last: Option<Self>, seconds: i64) -> bool {
         last.is_none_or(|last| !(0..seconds).contains(&self.since(last)))
     }
 
     /// The calendar day of this time in `zone`.
-    #[must_use]
     pub fn day_in(self, zone: Tz) -> Day {
         let utc = chrono::DateTime::from_timestamp(self.0, 0).unwrap_or_default();
         Day(utc.with_timezone(&zone).date_naive())
     }
 
     /// The start of its UTC day.
-    #[must_use]
     pub const fn utc_midnight(self) -> Self {
         Self(self.0 - self.0.rem_euclid(DAY))
     }
@@ -73,23 +66,19 @@ pub struct Micros(i64);
 impl Micros {
     pub const PER_SECOND: i64 = 1_000_000;
 
-    #[must_use]
     pub const fn new(micros: i64) -> Self {
         Self(micros)
     }
 
-    #[must_use]
     pub const fn get(self) -> i64 {
         self.0
     }
 
-    #[must_use]
     pub const fn plus(self, micros: i64) -> Self {
         Self(self.0.saturating_add(micros))
     }
 
     /// The second that it belongs to.
-    #[must_use]
     pub const fn seconds(self) -> UnixTime {
         UnixTime(self.0.div_euclid(Self::PER_SECOND))
     }
@@ -122,7 +111,6 @@ impl Lifetime {
     }
 
     /// `expired_time` of the Token object: -1 for never (spec §2.1).
-    #[must_use]
     pub const fn expired_time(self) -> i64 {
         match self {
             Self::Forever => -1,
@@ -131,7 +119,6 @@ impl Lifetime {
     }
 
     /// `expires_at` of the usage object: 0 for never (spec §2.3).
-    #[must_use]
     pub const fn expires_at(self) -> i64 {
         match self {
             Self::Forever => 0,
@@ -140,7 +127,6 @@ impl Lifetime {
     }
 
     /// The earlier of its end and `time`.
-    #[must_use]
     pub fn or_earlier(self, time: UnixTime) -> UnixTime {
         match self {
             Self::Forever => time,
@@ -148,7 +134,6 @@ impl Lifetime {
         }
     }
 
-    #[must_use]
     pub fn is_over(self, now: UnixTime) -> bool {
         match self {
             Self::Forever => false,
@@ -188,7 +173,6 @@ impl Day {
         None => Self(NaiveDate::MIN),
     };
 
-    #[must_use]
     pub const fn date(self) -> NaiveDate {
         self.0
     }
@@ -210,14 +194,12 @@ impl Day {
     }
 
     /// This day plus `days`; unchanged if the result is outside the calendar.
-    #[must_use]
     pub fn plus_days(self, days: i64) -> Self {
         let moved = TimeDelta::try_days(days).and_then(|by| self.0.checked_add_signed(by));
         moved.map_or(self, Self)
     }
 
     /// Whole days from `earlier` to this day.
-    #[must_use]
     pub fn days_since(self, earlier: Self) -> i64 {
         self.0.signed_duration_since(earlier.0).num_days()
     }

@@ -83,13 +83,11 @@ pub enum Switch {
 pub struct RequestedQuota(i64);
 
 impl RequestedQuota {
-    #[must_use]
     pub const fn new(units: i64) -> Self {
         Self(units)
     }
 
     /// The number as requested.
-    #[must_use]
     pub const fn get(self) -> i64 {
         self.0
     }
@@ -155,13 +153,11 @@ impl TokenName {
         }
     }
 
-    #[must_use]
     pub fn as_str(&self) -> &str {
         &self.0
     }
 
     /// The form that searches compare: lower case by Unicode's rules, the same under every locale of the database.
-    #[must_use]
     pub fn folded(&self) -> String {
         self.0.to_lowercase()
     }
@@ -197,7 +193,6 @@ impl TokenNote {
         Ok(Self(note))
     }
 
-    #[must_use]
     pub fn as_str(&self) -> &str {
         &self.0
     }

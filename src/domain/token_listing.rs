@@ -35,7 +35,6 @@ pub enum TokenSort {
 
 impl TokenSort {
     /// The name in the API and in the SQL of lists.
-    #[must_use]
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Id => "id",
@@ -100,7 +99,6 @@ impl TokenListing {
     }
 
     /// Returns true if it shows every token, newest first.
-    #[must_use]
     pub fn is_default(&self) -> bool {
         *self == Self::default()
     }

@@ -96,7 +96,6 @@ impl Token {
     }
 
     /// What an edit made of `old`.
-    #[must_use]
     pub fn changes_since(&self, old: &Self) -> FieldChanges {
         // Without `..`, so that a new field cannot be left out.
         let Token {

@@ -31,7 +31,6 @@ pub struct TokenPolicy {
 impl TokenPolicy {
     /// The status of a token with this policy and this account. *Disabled* takes precedence over *expired*, and *expired*
     /// over *exhausted*.
-    #[must_use]
     pub fn status(&self, account: &Account, now: UnixTime) -> Status {
         match self.disabled_by {
             Some(_) => Status::Disabled,
@@ -42,7 +41,6 @@ impl TokenPolicy {
     }
 
     /// Whether the token may be used for a model.
-    #[must_use]
     pub fn allows_model(&self, model: &str) -> bool {
         !self.model_limits_enabled || self.model_limits.allow(model)
     }

@@ -16,36 +16,30 @@ pub struct TokenSummary(Token);
 
 impl TokenSummary {
     /// `token` may have been read with empty lists.
-    #[must_use]
     pub const fn new(token: Token) -> Self {
         Self(token)
     }
 
-    #[must_use]
     pub const fn id(&self) -> TokenId {
         self.0.id
     }
 
     /// The owner.
-    #[must_use]
     pub const fn user_id(&self) -> UserId {
         self.0.user_id
     }
 
     /// As [`Token::status`].
-    #[must_use]
     pub fn status(&self, now: UnixTime) -> Status {
         self.0.status(now)
     }
 
     /// As [`Token::state`].
-    #[must_use]
     pub fn state(&self, owner: &User, groups: &Groups, at: &Moment) -> KeyState {
         self.0.state(owner, groups, at)
     }
 
     /// As [`Token::attention`].
-    #[must_use]
     pub fn attention(&self, owner: &User, groups: &Groups, at: &Moment) -> Option<Attention> {
         self.0.attention(owner, groups, at)
     }

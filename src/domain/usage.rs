@@ -55,19 +55,16 @@ impl UsageRange {
     }
 
     /// The last `days` days, including today.
-    #[must_use]
     pub fn latest(days: i64, today: Day) -> Self {
         Self { first: today.plus_days(1 - days), last: today }
     }
 
     /// The first day.
-    #[must_use]
     pub const fn first(self) -> Day {
         self.first
     }
 
     /// The last day, included.
-    #[must_use]
     pub const fn last(self) -> Day {
         self.last
     }
@@ -78,7 +75,6 @@ impl UsageRange {
     }
 
     /// One entry for every day of the range; days without a record are zero.
-    #[must_use]
     pub fn fill(self, recorded: &[DayUsage]) -> Vec<DayUsage> {
         let day = |day| recorded.iter().find(|entry| entry.day == day).copied().unwrap_or(DayUsage::none(day));
         self.days().map(day).collect()
@@ -121,7 +117,6 @@ pub enum UnlimitedLimit {
 
 impl KeyUsage {
     /// What the key can still spend, as the billing calls show it.
-    #[must_use]
     pub const fn available(&self, unlimited: UnlimitedLimit) -> Quota {
         match (self.account.budget.is_unlimited(), unlimited) {
             (false, _) => self.account.remain(),
@@ -148,7 +143,6 @@ pub struct DayUsage {
 
 impl DayUsage {
     /// A day without usage.
-    #[must_use]
     pub const fn none(day: Day) -> Self {
         Self { day, quota: Quota::ZERO, requests: 0, prompt_tokens: 0, completion_tokens: 0 }
     }

@@ -145,14 +145,12 @@ impl ReportSpan {
     }
 
     /// The first and the last second in a zone.
-    #[must_use]
     pub fn seconds(self, zone: Tz) -> (UnixTime, UnixTime) {
         let calendar = Calendar { zone, week_starts: Weekday::Mon };
         (calendar.start(self.from), calendar.start(self.to.plus_days(1)).plus(-1))
     }
 
     /// The first day of a month from `from` on.
-    #[must_use]
     pub fn first_month(self) -> Day {
         let calendar = Calendar { zone: Tz::UTC, week_starts: Weekday::Mon };
         calendar.next_first_day(Period::Month, self.from.plus_days(-1))
@@ -166,7 +164,6 @@ impl ReportSpan {
 
 impl Dimension {
     /// The name in the API.
-    #[must_use]
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Day => "day",
@@ -212,13 +209,11 @@ impl Grouping {
         text.split(',').map(read).collect::<Option<_>>().map(Self)
     }
 
-    #[must_use]
     pub fn has(&self, dimension: Dimension) -> bool {
         self.0.contains(&dimension)
     }
 
     /// The finer one of the dimensions of time, if there is one.
-    #[must_use]
     pub fn time(&self) -> Option<Dimension> {
         [Dimension::Day, Dimension::Month].into_iter().find(|dimension| self.has(*dimension))
     }
@@ -230,7 +225,6 @@ impl Grouping {
 
 impl Amounts {
     /// The sum; saturates.
-    #[must_use]
     pub fn plus(self, more: Self) -> Self {
         Self {
             quota: self.quota.checked_add(more.quota).unwrap_or(Quota::MAX),
@@ -243,7 +237,6 @@ impl Amounts {
 
 impl UsageReport {
     /// A report of these lines, without names. Grouped by day alone, it has every day.
-    #[must_use]
     pub fn new(ReportRequest { span, zone, grouping }: ReportRequest, rows: Vec<ReportRow>) -> Self {
         let total = rows.iter().fold(Amounts::default(), |sum, row| sum.plus(row.amounts));
         let rows = if grouping.0.iter().eq(&[Dimension::Day]) { every_day(span, &rows) } else { rows };

@@ -44,13 +44,11 @@ pub struct User {
 impl User {
     /// Returns true if the account may use the token API (spec §5.3): it was enabled, it is an administrator, or
     /// `open_to_all` (the setting `accounts.token_api`) enables every account.
-    #[must_use]
     pub const fn may_use_token_api(&self, open_to_all: bool) -> bool {
         open_to_all || self.token_api_enabled || self.role.is_admin()
     }
 
     /// What an edit made of `old`.
-    #[must_use]
     pub fn changes_since(&self, old: &Self) -> FieldChanges {
         // Without `..`, so that a new field cannot be left out.
         let Self {
@@ -92,7 +90,6 @@ impl User {
     }
 
     /// The account, disabled by an administrator or root. `disabled_by` keeps the higher role.
-    #[must_use]
     pub fn disable(self, by: Role) -> Self {
         Self { status: UserStatus::Disabled, disabled_by: self.disabled_by.max(Some(by)), ..self }
     }
@@ -145,7 +142,6 @@ impl Role {
     pub const ALL: [Self; 3] = [Self::User, Self::Admin, Self::Root];
 
     /// The number in the API and in the database.
-    #[must_use]
     pub const fn code(self) -> i16 {
         match self {
             Self::User => 1,
@@ -155,7 +151,6 @@ impl Role {
     }
 
     /// The name in the API.
-    #[must_use]
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::User => "user",
@@ -165,7 +160,6 @@ impl Role {
     }
 
     /// The role with this number.
-    #[must_use]
     pub const fn from_code(code: i64) -> Option<Self> {
         match code {
             1 => Some(Self::User),
@@ -176,7 +170,6 @@ impl Role {
     }
 
     /// Returns true for administrators and root.
-    #[must_use]
     pub const fn is_admin(self) -> bool {
         match self {
             Self::User => false,
@@ -185,7 +178,6 @@ impl Role {
     }
 
     /// The value of `disabled_by` in the API; `None` for an owner who disabled their own resource.
-    #[must_use]
     pub const fn disabler(self) -> Option<&'static str> {
         match self {
             Self::User => None,
@@ -195,7 +187,6 @@ impl Role {
 
     /// Returns true if this role may manage accounts of role `other`: administrators manage users, root manages
     /// everyone.
-    #[must_use]
     pub fn may_manage(self, other: Self) -> bool {
         self == Self::Root || (self.is_admin() && other < self)
     }
@@ -213,7 +204,6 @@ pub enum UserStatus {
 
 impl UserStatus {
     /// The number in the API and in the database.
-    #[must_use]
     pub const fn code(self) -> i16 {
         match self {
             Self::Enabled => 1,
@@ -222,7 +212,6 @@ impl UserStatus {
     }
 
     /// The status with this number.
-    #[must_use]
     pub const fn from_code(code: i64) -> Option<Self> {
         match code {
             1 => Some(Self::Enabled),
@@ -256,7 +245,6 @@ pub enum UserSort {
 
 impl UserSort {
     /// The name in the API and in the SQL of lists.
-    #[must_use]
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Id => "id",
@@ -324,7 +312,6 @@ impl UserFilter {
     }
 
     /// Returns true if the newest account comes first.
-    #[must_use]
     pub fn is_newest_first(&self) -> bool {
         (self.sort, self.order) == (UserSort::Id, Order::Descending)
     }

@@ -92,19 +92,16 @@ impl Username {
     }
 
     /// The name as it was given.
-    #[must_use]
     pub fn as_str(&self) -> &str {
         &self.0
     }
 
     /// The case-folded and normalised name, which is unique among live accounts.
-    #[must_use]
     pub fn folded(&self) -> String {
         folded(&self.0)
     }
 
     /// The skeleton (UTS 39), in any case: `i`, `I`, `l` and `1` are equal, and so are `m` and `rn`.
-    #[must_use]
     pub fn skeleton(&self) -> Skeleton {
         let skeleton: String = unicode_security::skeleton(&self.0).collect();
         let common = folded(&skeleton).replace('i', "l").replace("rn", "m");

@@ -51,7 +51,6 @@ pub struct AccessTokens {
 
 impl AccessTokens {
     /// A service on `db`.
-    #[must_use]
     pub const fn new(db: Db, vault: Vault, rng: Rng, clock: Arc<dyn Clock>, invalidator: Invalidator) -> Self {
         Self { db, vault, rng, clock, invalidator }
     }

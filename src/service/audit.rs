@@ -31,7 +31,6 @@ pub struct Audit {
 
 impl Audit {
     /// A service on `db`.
-    #[must_use]
     pub const fn new(db: Db, reports: Arc<ReportQueue>) -> Self {
         Self { db, reports }
     }

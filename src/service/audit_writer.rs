@@ -25,7 +25,6 @@ pub struct AuditWriter(mpsc::Sender<Waiting>);
 
 impl AuditWriter {
     /// Starts the writer.
-    #[must_use]
     pub fn start(db: Db) -> Self {
         let (sender, receiver) = mpsc::channel(QUEUE);
         tokio::spawn(write_batches(db, receiver));

@@ -179,7 +179,6 @@ impl Loads for GatewayCredentials {
 
 impl Authenticator {
     /// An authenticator with empty caches. Starts the tasks that read accounts and credentials.
-    #[must_use]
     pub fn new(db: &Db, clock: Arc<dyn Clock>, vault: Vault, rate_limiter: Arc<RateLimiter>) -> Self {
         Self {
             users: Credentials::start(AccessTokens { db: db.clone(), clock: Arc::clone(&clock) }),

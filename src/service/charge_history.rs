@@ -41,7 +41,6 @@ pub struct ChargeHistory {
 
 impl ChargeHistory {
     /// `zone` is the time zone of days.
-    #[must_use]
     pub const fn new(
         db: Db,
         clock: Arc<dyn Clock>,

@@ -50,7 +50,6 @@ pub struct ClockReader {
 }
 
 impl ClockReader {
-    #[must_use]
     pub fn new(db: Db, clock: Arc<dyn Clock>, metrics: ClockMetrics) -> Self {
         Self { db, clock, metrics, reading: Mutex::default() }
     }

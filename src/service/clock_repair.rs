@@ -41,7 +41,6 @@ pub struct ClockRepairs(mpsc::Sender<UserId>);
 
 impl ClockRepairs {
     /// The sender, and the queue for [`ClockRepairer`].
-    #[must_use]
     pub fn new() -> (Self, mpsc::Receiver<UserId>) {
         let (requests, queue) = mpsc::channel(QUEUE);
         (Self(requests), queue)
@@ -66,7 +65,6 @@ pub struct ClockRepairer {
 }
 
 impl ClockRepairer {
-    #[must_use]
     pub const fn new(db: Db, clock: Arc<dyn Clock>, calendar: Calendar, invalidator: Invalidator) -> Self {
         Self { db, clock, calendar, invalidator }
     }

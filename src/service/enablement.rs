@@ -70,7 +70,6 @@ pub struct Enablement {
 
 impl Enablement {
     /// A service on `db`.
-    #[must_use]
     pub const fn new(db: Db, clock: Arc<dyn Clock>, invalidator: Invalidator, rules: Arc<AccountRules>) -> Self {
         Self { db, clock, invalidator, rules }
     }

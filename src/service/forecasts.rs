@@ -22,7 +22,6 @@ pub struct Forecasted {
 }
 
 impl Forecasts {
-    #[must_use]
     pub const fn new(db: Db) -> Self {
         Self { db }
     }

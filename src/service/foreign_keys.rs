@@ -42,25 +42,21 @@ struct Loaded {
 
 impl ForeignKeys {
     /// An empty set; see [`ForeignKeys::load`].
-    #[must_use]
     pub fn new(db: Db, clock: Arc<dyn Clock>) -> Self {
         Self { db, clock, loaded: RwLock::default(), requested: Notify::new() }
     }
 
     /// The number of keys that were not deleted when they were loaded.
-    #[must_use]
     pub fn len(&self) -> usize {
         self.current().live
     }
 
     /// Returns true if [`ForeignKeys::len`] is 0.
-    #[must_use]
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
     /// Returns true if a foreign key may have this digest, and false if none has.
-    #[must_use]
     pub fn may_contain(&self, digest: &Digest) -> bool {
         self.current().prefixes.binary_search(&digest.prefix()).is_ok()
     }
@@ -133,7 +129,6 @@ pub struct KeyReader {
 }
 
 impl KeyReader {
-    #[must_use]
     pub const fn new(vault: Vault, foreign: Arc<ForeignKeys>) -> Self {
         Self { vault, foreign }
     }

@@ -50,7 +50,6 @@ pub struct Gateways {
 
 impl Gateways {
     /// A service on `db`.
-    #[must_use]
     pub const fn new(db: Db, vault: Vault, rng: Rng, clock: Arc<dyn Clock>, invalidator: Invalidator) -> Self {
         Self { db, vault, rng, clock, invalidator }
     }

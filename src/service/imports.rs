@@ -9,7 +9,6 @@ pub struct Imports {
 }
 
 impl Imports {
-    #[must_use]
     pub const fn new(db: Db) -> Self {
         Self { db }
     }

@@ -39,7 +39,6 @@ pub struct Invalidator {
 
 impl Invalidator {
     /// An invalidator of these caches.
-    #[must_use]
     pub fn new(
         authenticator: Arc<Authenticator>,
         key_cache: Arc<KeyCache>,

@@ -68,13 +68,11 @@ pub struct CachedKey {
 
 impl CachedKey {
     /// The token's group, or its owner's if the token has none.
-    #[must_use]
     pub fn group(&self) -> &str {
         self.token.policy.group.name_or(&self.owner_group)
     }
 
     /// What a gateway is told about the token.
-    #[must_use]
     pub fn identity(&self) -> TokenIdentity {
         let Token { id, user_id, ref name, .. } = self.token;
         TokenIdentity { id, user_id, name: name.clone(), group: self.group().to_owned() }
@@ -116,7 +114,6 @@ type ReadResult = Result<Option<Arc<CachedKey>>, StorageError>;
 
 impl KeyCache {
     /// An empty cache. Starts the task that reads keys.
-    #[must_use]
     pub fn start(db: Db, clock: Arc<dyn Clock>, balances: Arc<RecentBalances>, registry: &mut Registry) -> Self {
         let snapshot = Arc::new(Snapshot::new(db, clock, balances));
         let metrics = KeyCacheMetrics::register(registry);

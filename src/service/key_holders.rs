@@ -43,7 +43,6 @@ pub struct KeyHolders {
 }
 
 impl KeyHolders {
-    #[must_use]
     pub fn new(key_reader: KeyReader, rate_limiter: Arc<RateLimiter>, clock: Arc<dyn Clock>) -> Self {
         let valid_keys = Recent::new(clock, bounds::VALID_KEY_REMEMBERED, CACHE_ENTRIES);
         Self { key_reader, rate_limiter, valid_keys }

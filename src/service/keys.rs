@@ -39,7 +39,6 @@ pub struct Keys {
 }
 
 impl Keys {
-    #[must_use]
     pub fn new(db: Db, vault: Vault, clock: Arc<dyn Clock>, own_tokens: Arc<Loader<OwnTokens>>) -> Self {
         let audit_writer = AuditWriter::start(db.clone());
         Self { db, vault, clock, audit_writer, own_tokens }

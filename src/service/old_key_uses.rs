@@ -25,7 +25,6 @@ pub struct OldKeyUses {
 }
 
 impl OldKeyUses {
-    #[must_use]
     pub fn new(db: Db, clock: Arc<dyn Clock>) -> Self {
         let recent = Recent::new(Arc::clone(&clock), bounds::LAST_USED_INTERVAL, bounds::MAX_OLD_KEY_USES);
         Self { db, clock, recent, waiting: Mutex::default() }

@@ -68,7 +68,6 @@ pub struct OldKeys {
 }
 
 impl OldKeys {
-    #[must_use]
     pub const fn new(
         db: Db,
         vault: Vault,

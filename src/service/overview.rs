@@ -66,7 +66,6 @@ pub struct StatusCounts {
 }
 
 impl Overviews {
-    #[must_use]
     pub const fn new(db: Db, reports: Arc<ReportQueue>) -> Self {
         Self { db, reports }
     }

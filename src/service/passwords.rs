@@ -60,7 +60,6 @@ pub struct GeneratedPassword {
 
 impl GeneratedPassword {
     /// For commands: it hashes on this thread, without a queue.
-    #[must_use]
     pub fn new(rng: &Rng) -> Self {
         let plain = rng.generate(|rng| random_password(rng));
         let hash = hash_password(plain.as_bytes(), &salt(rng), HashCost::STRONG);
@@ -78,7 +77,6 @@ pub enum PasswordCheck {
 
 impl Passwords {
     /// Computes one hash, for unknown users.
-    #[must_use]
     pub fn new(rng: Rng, cost: HashCost) -> Self {
         let dummy_hash = hash_password(b"no user has this password", &salt(&rng), cost);
         let queue = Arc::new(Semaphore::new(CONCURRENT_HASHES + bounds::PASSWORDS_WAITING));
@@ -170,7 +168,6 @@ fn matches(hash: &str, password: &[u8]) -> bool {
 }
 
 /// Returns true if `hash` is the bcrypt hash of one of these passwords. For commands: it hashes on this thread.
-#[must_use]
 pub fn is_bcrypt_of_one<'a>(hash: &str, passwords: impl IntoIterator<Item = &'a str>) -> bool {
     is_bcrypt(hash) && passwords.into_iter().any(|password| matches(hash, password.as_bytes()))
 }

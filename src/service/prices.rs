@@ -85,7 +85,6 @@ impl Debug for Prices {
 
 impl Prices {
     /// With `list` in force, until `file` has another one.
-    #[must_use]
     pub fn new(
         db: Db,
         clock: Arc<dyn Clock>,
@@ -99,13 +98,11 @@ impl Prices {
     }
 
     /// The list in force.
-    #[must_use]
     pub fn list(&self) -> Arc<PriceList> {
         Arc::clone(&self.in_force.read().unwrap_or_else(PoisonError::into_inner).list)
     }
 
     /// The list in force, and since when.
-    #[must_use]
     pub fn in_force(&self) -> PricesInForce {
         self.in_force.read().unwrap_or_else(PoisonError::into_inner).clone()
     }

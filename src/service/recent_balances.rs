@@ -33,7 +33,6 @@ struct Slot {
 }
 
 impl RecentBalances {
-    #[must_use]
     pub fn new() -> Self {
         let account = Account::new(Budget::Limited { remain: Quota::ZERO });
         let nothing = Slot { id: 0, batch: 0, account };
@@ -42,7 +41,6 @@ impl RecentBalances {
     }
 
     /// The number of recorded batches. A later read of the database sees the effects of all of them.
-    #[must_use]
     pub fn batches(&self) -> u64 {
         self.batches.load(Ordering::SeqCst)
     }
@@ -59,13 +57,11 @@ impl RecentBalances {
     }
 
     /// A token's account, if it was recorded after the first `batches`.
-    #[must_use]
     pub fn of_token(&self, id: TokenId, batches: u64) -> Option<Account> {
         get(&self.tokens, id.get(), batches)
     }
 
     /// A wallet's account, if it was recorded after the first `batches`.
-    #[must_use]
     pub fn of_wallet(&self, id: UserId, batches: u64) -> Option<Account> {
         get(&self.wallets, id.get(), batches)
     }

@@ -38,7 +38,6 @@ pub struct RefusedRequests {
 
 impl RefusedRequests {
     /// `addresses` says what is stored of the addresses of end clients.
-    #[must_use]
     pub fn new(db: Db, clock: Arc<dyn Clock>, addresses: ClientAddresses, registry: &mut Registry) -> Self {
         let (waiting, sampler, metrics) = (Mutex::default(), Mutex::default(), RefusedMetrics::register(registry));
         Self { db, clock, addresses, waiting, sampler, metrics }

@@ -29,7 +29,6 @@ tokio::task_local! {
 }
 
 /// Returns false in a report whose caller has left. One that makes many statements ends then.
-#[must_use]
 pub fn has_caller() -> bool {
     CALLER.try_with(|caller| caller.strong_count() > 0).unwrap_or(true)
 }
@@ -74,7 +73,6 @@ impl Default for ReportQueue {
 
 impl ReportQueue {
     /// A line without reports.
-    #[must_use]
     pub fn new() -> Self {
         Self { running: Arc::new(Semaphore::new(bounds::REPORTS_RUNNING)), lines: Arc::default() }
     }

@@ -36,7 +36,6 @@ pub enum KeyRequestsError {
 }
 
 impl RequestHistory {
-    #[must_use]
     pub const fn new(db: Db, clock: Arc<dyn Clock>, key_holders: Arc<KeyHolders>, reports: Arc<ReportQueue>) -> Self {
         Self { db, clock, key_holders, reports }
     }

@@ -18,13 +18,11 @@ enum Source {
 
 impl Rng {
     /// The operating system's source. Panics if the system has none; every supported system has one.
-    #[must_use]
     pub const fn system() -> Self {
         Self(Source::System)
     }
 
     /// The same numbers every time, for tests.
-    #[must_use]
     pub fn seeded(seed: u64) -> Self {
         Self(Source::Seeded(Arc::new(Mutex::new(StdRng::seed_from_u64(seed)))))
     }

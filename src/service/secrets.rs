@@ -46,7 +46,6 @@ pub struct MasterKeyInvalid;
 
 impl MasterKey {
     /// A new random key.
-    #[must_use]
     pub fn generate(rng: &mut (impl CryptoRng + ?Sized)) -> Self {
         Self(generate(rng))
     }
@@ -62,13 +61,11 @@ impl MasterKey {
     }
 
     /// Formats it as 64 hexadecimal digits, for its file.
-    #[must_use]
     pub fn to_hex(&self) -> Zeroizing<String> {
         Zeroizing::new(hex::encode(self.0.as_ref()))
     }
 
     /// A value that identifies the master key and does not reveal it.
-    #[must_use]
     pub fn check(&self) -> [u8; SECRET_BYTES] {
         *self.derive(b"keymeter installation check v1")
     }
@@ -115,7 +112,6 @@ pub struct Secrets {
 
 impl Secrets {
     /// Those of an installation whose master key was never changed.
-    #[must_use]
     pub fn derived(master: &MasterKey) -> Self {
         Self {
             digests: master.derive(b"keymeter digests v1"),
@@ -138,7 +134,6 @@ impl Secrets {
     }
 
     /// Encrypts them with a master key.
-    #[must_use]
     pub fn wrap(&self, master: &MasterKey, rng: &mut (impl CryptoRng + ?Sized)) -> Vec<u8> {
         let mut plain =
             Zeroizing::new(Vec::with_capacity(SECRET_BYTES + self.data_keys.len() * (ID_BYTES + SECRET_BYTES)));
@@ -151,7 +146,6 @@ impl Secrets {
     }
 
     /// Decrypts what [`Secrets::wrap`] returned. `None` if it is another master key's, or damaged.
-    #[must_use]
     pub fn unwrap(master: &MasterKey, wrapped: &[u8]) -> Option<Self> {
         let plain = decrypt(&master.wrapping_cipher(), wrapped, &master.wrapping_context())?;
         let (digests, rest) = plain.split_first_chunk::<SECRET_BYTES>()?;
@@ -181,13 +175,11 @@ impl Secrets {
     }
 
     /// The secret of the lookup digests.
-    #[must_use]
     pub fn digests(&self) -> DigestKey {
         DigestKey::new(self.digests.clone())
     }
 
     /// The ciphers of the data keys by their ids.
-    #[must_use]
     pub fn ciphers(&self) -> BTreeMap<i32, XChaCha20Poly1305> {
         self.data_keys.iter().map(|(id, key)| (*id, cipher(key))).collect()
     }

@@ -35,14 +35,12 @@ pub struct Sessions {
 }
 
 impl Sessions {
-    #[must_use]
     pub fn new(db: Db, vault: Vault, clock: Arc<dyn Clock>) -> Self {
         let recorded = Recent::new(Arc::clone(&clock), bounds::LAST_USED_INTERVAL, CAPACITY);
         Self { db, vault, clock, recorded }
     }
 
     /// The digest of a session. `id` is the secret in the cookie.
-    #[must_use]
     pub fn digest(&self, id: &str) -> Digest {
         sessions::digest_of(self.vault.digests(), id)
     }

@@ -73,7 +73,6 @@ pub struct SignIn {
 
 impl SignIn {
     /// A service on `db`.
-    #[must_use]
     pub const fn new(
         db: Db,
         clock: Arc<dyn Clock>,

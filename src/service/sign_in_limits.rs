@@ -53,7 +53,6 @@ pub struct SignInLimits {
 
 impl SignInLimits {
     /// `per_minute` is `limits.login_per_minute`.
-    #[must_use]
     pub fn new(db: Db, clock: Arc<dyn Clock>, digests: DigestKey, per_minute: u32) -> Self {
         Self { db, clock, digests, limit: SignInLimit::new(per_minute) }
     }

@@ -68,7 +68,6 @@ type CachedDays = (Uptime, Arc<[DayUsage]>);
 
 impl Usage {
     /// `zone` is the time zone of days.
-    #[must_use]
     pub fn new(
         db: Db,
         clock: Arc<dyn Clock>,

@@ -71,13 +71,11 @@ pub struct UsageReports {
 
 impl UsageReports {
     /// `zone` is the time zone of days.
-    #[must_use]
     pub const fn new(db: Db, clock: Arc<dyn Clock>, reports: Arc<ReportQueue>, zone: Tz) -> Self {
         Self { db, clock, reports, zone }
     }
 
     /// The present day, in the zone of the settings or in another one.
-    #[must_use]
     pub fn today(&self, zone: Option<Tz>) -> Day {
         self.clock.now().day_in(zone.unwrap_or(self.zone))
     }

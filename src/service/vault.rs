@@ -39,7 +39,6 @@ pub struct Unopenable;
 
 impl Vault {
     /// The vault of a master key that was never changed.
-    #[must_use]
     pub fn new(master: &MasterKey) -> Self {
         Self::of(master, &Secrets::derived(master))
     }
@@ -58,7 +57,6 @@ impl Vault {
     }
 
     /// The master key that it was opened with.
-    #[must_use]
     pub const fn master(&self) -> &MasterKey {
         &self.master
     }
@@ -103,27 +101,23 @@ impl Vault {
     }
 
     /// Returns true if [`Vault::open`] has the data key of a sealed key, or nobody has.
-    #[must_use]
     pub fn knows_data_key_of(&self, sealed: &[u8]) -> bool {
         let data_keys = self.data_keys.read().unwrap_or_else(PoisonError::into_inner);
         split(sealed).is_none_or(|(id, ..)| data_keys.contains_key(&id))
     }
 
     /// The secret of the lookup digests.
-    #[must_use]
     pub const fn digests(&self) -> &DigestKey {
         &self.digests
     }
 
     /// The lookup digest of a key.
-    #[must_use]
     pub fn digest(&self, key: &ApiKey) -> Digest {
         self.digests.digest(key.expose())
     }
 
     /// Encrypts a key for the database, with the newest data key. It is bound to its digest, so that it cannot be moved to
     /// another row.
-    #[must_use]
     #[expect(clippy::expect_used, clippy::missing_panics_doc, reason = "there is always a data key")]
     pub fn seal(&self, key: &ApiKey, rng: &mut (impl CryptoRng + ?Sized)) -> NewSealedKey {
         let digest = self.digest(key);

@@ -117,13 +117,11 @@ const TRANSIENT_CLASSES: [&str; 10] = ["08", "25", "28", "3D", "53", "55", "57",
 
 impl StorageError {
     /// The constraint that refused the statement, if one did.
-    #[must_use]
     pub const fn constraint(&self) -> Option<Constraint> {
         if let Self::Constraint(constraint) = self { Some(*constraint) } else { None }
     }
 
     /// The conflict with the username of another account, if that is the error.
-    #[must_use]
     pub const fn username_conflict(&self) -> Option<UsernameConflict> {
         match self.constraint() {
             Some(Constraint::UsernameUnique) => Some(UsernameConflict::Taken),
@@ -137,7 +135,6 @@ impl StorageError {
 
     /// Returns true if another transaction holds a row, or the statement took too long: with fewer rows, or later, it may
     /// succeed.
-    #[must_use]
     pub fn may_pass_with_fewer_rows(&self) -> bool {
         match self {
             Self::Blocked(_) | Self::Contended(_) => true,
@@ -150,7 +147,6 @@ impl StorageError {
     }
 
     /// Returns true if the server or the connection to it may be the cause.
-    #[must_use]
     pub const fn may_concern_server(&self) -> bool {
         match self {
             Self::Unavailable(_) | Self::Broken(_) | Self::GivenUp => true,
@@ -159,7 +155,6 @@ impl StorageError {
     }
 
     /// Returns true if one row or value of a batch may be the cause, so that the rest may succeed without it.
-    #[must_use]
     pub fn may_concern_one_row(&self) -> bool {
         match self {
             Self::Broken(_) | Self::Constraint(_) => true,

@@ -204,7 +204,6 @@ pub struct NewCharge {
 
 impl Changes {
     /// Nothing to write yet.
-    #[must_use]
     pub const fn new(now: UnixTime) -> Self {
         Self {
             now,
@@ -220,7 +219,6 @@ impl Changes {
     }
 
     /// Returns true if [`write()`] has nothing to write.
-    #[must_use]
     pub const fn is_empty(&self) -> bool {
         self.wallets.is_empty()
             && self.tokens.is_empty()

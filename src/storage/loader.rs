@@ -50,7 +50,6 @@ struct Request<S: Loads> {
 
 impl<S: Loads> Loader<S> {
     /// Starts the tasks.
-    #[must_use]
     pub fn start(source: S) -> Self {
         let (sender, receiver) = mpsc::channel(MAX_WAITING);
         let shared = Arc::new((source, Mutex::new(receiver)));

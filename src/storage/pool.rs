@@ -121,7 +121,6 @@ pub struct Health {
 
 impl Db {
     /// Wraps an existing pool, for tests.
-    #[must_use]
     pub fn new(pool: PgPool) -> Self {
         Self {
             reserved: pool.clone(),
@@ -135,7 +134,6 @@ impl Db {
     }
 
     /// Opens the pool. Connections are opened when needed, so that the service recovers from an outage by itself.
-    #[must_use]
     pub fn open(options: &DbOptions) -> Self {
         let suspicion = Arc::new(Suspicion::new());
         let pool = open_pool(options, options.connections.saturating_sub(options.reserved), &suspicion);

@@ -57,7 +57,6 @@ impl Loads for LiveSessions {
 
 impl SessionTable {
     /// A store on `db`; `digests` is the key of the digests. Starts the task that reads sessions.
-    #[must_use]
     pub fn new(db: Db, clock: Arc<dyn Clock>, digests: DigestKey) -> Self {
         let live = Arc::new(Loader::start(LiveSessions { db: db.clone(), clock: Arc::clone(&clock) }));
         Self { db, clock, digests, live }
@@ -116,7 +115,6 @@ impl SessionStore for SessionTable {
 }
 
 /// The digest by which a session is stored. `id` is the secret in the cookie.
-#[must_use]
 pub fn digest_of(digests: &DigestKey, id: &str) -> Digest {
     digests.digest(&format!("session {id}"))
 }

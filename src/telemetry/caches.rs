@@ -28,7 +28,6 @@ struct ResultLabels {
 
 impl KeyCacheMetrics {
     /// Registers the metrics, all at zero.
-    #[must_use]
     pub fn register(registry: &mut Registry) -> Self {
         let lookups = Family::<ResultLabels, Counter<u64, AtomicU64>>::default();
         let counter = |result| lookups.get_or_create(&ResultLabels { result }).clone();
@@ -73,7 +72,6 @@ pub struct InvalidationMetrics {
 
 impl InvalidationMetrics {
     /// Registers the metrics, all at zero.
-    #[must_use]
     pub fn register(registry: &mut Registry) -> Self {
         let metrics =
             Self { connected: Gauge::default(), delay_seconds: Histogram::new(SECONDS), lost: Counter::default() };

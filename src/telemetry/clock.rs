@@ -10,7 +10,6 @@ pub struct ClockMetrics {
 }
 
 impl ClockMetrics {
-    #[must_use]
     pub fn register(registry: &mut Registry) -> Self {
         let metrics = Self::default();
         registry.register_with_unit(

@@ -31,7 +31,6 @@ struct Sums {
 
 impl DatabaseCalls {
     /// The calls of the present request; a count of nothing outside of one.
-    #[must_use]
     pub fn current() -> Self {
         CALLS.try_with(Self::clone).unwrap_or_default()
     }
@@ -41,13 +40,11 @@ impl DatabaseCalls {
         CALLS.scope(self, work)
     }
 
-    #[must_use]
     pub fn count(&self) -> u64 {
         self.0.count.load(Ordering::Relaxed)
     }
 
     /// The time of all, in microseconds. Statements of one request that run at once count each.
-    #[must_use]
     pub fn micros(&self) -> u64 {
         self.0.micros.load(Ordering::Relaxed)
     }

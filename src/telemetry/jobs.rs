@@ -16,7 +16,6 @@ struct JobLabels {
 
 impl JobMetrics {
     /// Registers the metric, for these jobs.
-    #[must_use]
     pub fn register(registry: &mut Registry, jobs: impl IntoIterator<Item = &'static str>) -> Self {
         let metrics = Self::default();
         registry.register_with_unit(

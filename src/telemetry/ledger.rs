@@ -110,7 +110,6 @@ pub struct BatchStats {
 
 impl LedgerMetrics {
     /// Registers the metrics, all at zero. Retries are rare, so their series exist from the start.
-    #[must_use]
     pub fn register(registry: &mut Registry) -> Self {
         let metrics = Self {
             operations: Family::default(),

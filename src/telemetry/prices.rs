@@ -11,7 +11,6 @@ pub struct PriceMetrics {
 }
 
 impl PriceMetrics {
-    #[must_use]
     pub fn register(registry: &mut Registry) -> Self {
         let metrics = Self::default();
         let help = "Different price lists that the servers of this database have now; more than 1 for minutes means that they \

@@ -21,7 +21,6 @@ struct ReasonLabels {
 
 impl RefusedMetrics {
     /// Registers the metrics.
-    #[must_use]
     pub fn register(registry: &mut Registry) -> Self {
         let metrics = Self { refused: Family::default(), uncounted: Counter::default() };
         let help = "Requests of gateways that were refused, by reason";

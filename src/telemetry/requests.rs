@@ -53,7 +53,6 @@ impl Drop for InFlight {
 
 impl HttpMetrics {
     /// Registers the metrics, all at zero.
-    #[must_use]
     pub fn register(registry: &mut Registry) -> Self {
         let metrics = Self {
             requests: Family::default(),
@@ -70,7 +69,6 @@ impl HttpMetrics {
     }
 
     /// Counts a request as in flight until the value is dropped.
-    #[must_use]
     pub fn start(&self) -> InFlight {
         self.in_flight.inc();
         InFlight(self.in_flight.clone())

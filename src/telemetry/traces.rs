@@ -60,7 +60,6 @@ mod sent {
         }
 
         /// The layer of the log that sends spans. Those of libraries are left out.
-        #[must_use]
         pub fn layer<S: Subscriber + for<'span> LookupSpan<'span>>(&self) -> impl Layer<S> + use<S> {
             let ours = filter_fn(|metadata| metadata.is_span() && metadata.target().starts_with("keymeter"));
             tracing_opentelemetry::layer()
@@ -106,7 +105,6 @@ mod unavailable {
         }
 
         /// No layer.
-        #[must_use]
         pub const fn layer(&self) -> Identity {
             match self.0 {}
         }

@@ -76,13 +76,11 @@ pub fn convert(format: PriceListFormat, text: &str, selection: &Selection) -> Re
 
 impl Converted {
     /// How many models have a price, and how many are left out.
-    #[must_use]
     pub fn counts(&self) -> (usize, usize) {
         (self.prices.len(), self.left_out.len())
     }
 
     /// The section of the settings. What is left out follows as comments.
-    #[must_use]
     pub fn settings(&self) -> String {
         let mut text = String::from("[prices]\n");
         if let Some(note) = self.note {

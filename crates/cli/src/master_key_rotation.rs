@@ -44,7 +44,6 @@ pub enum RotationError {
 
 impl RotationError {
     /// Whether the state of the change is the reason, and another command comes first.
-    #[must_use]
     pub const fn is_conflict(&self) -> bool {
         matches!(
             self,
@@ -67,7 +66,6 @@ pub struct MasterKeyRotation {
 }
 
 impl MasterKeyRotation {
-    #[must_use]
     pub const fn new(db: Db, vault: Vault, rng: Rng) -> Self {
         Self { db, vault, rng }
     }

@@ -22,7 +22,6 @@ pub struct ConnectionLimits {
 impl ConnectionLimits {
     /// Raises this process's limit of open files as far as needed, and lowers `connections` if the system does not allow that
     /// many. `others` is the number of connections that the process has besides, such as to a database.
-    #[must_use]
     pub fn within_open_files(self, others: u32) -> Self {
         let wanted = u32::try_from(self.connections).unwrap_or(u32::MAX);
         let allowed = allowed_connections(wanted, others);

@@ -24,7 +24,6 @@ pub struct AdmittedUser {
 }
 
 /// Decides about the role and the password of a new account. `lowers_roles` makes administrators ordinary users.
-#[must_use]
 pub fn admit(user: &ForeignUser, mut mapped: MappedUser, username: &Username, lowers_roles: bool) -> AdmittedUser {
     let mut found = Vec::new();
     let mut needs_password = bcrypt_cost(&user.password).is_some_and(|cost| cost > MAX_IMPORTED_BCRYPT_COST);

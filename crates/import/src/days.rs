@@ -15,7 +15,6 @@ pub struct DayOffsets {
 
 impl DayOffsets {
     /// The offsets of `zone` between two seconds. Zones change their offset on a full quarter of an hour.
-    #[must_use]
     pub fn of(zone: Tz, from: i64, to: i64) -> Self {
         const STEP: i64 = 900;
         let offset = |at: i64| {
@@ -43,7 +42,6 @@ impl DayOffsets {
     }
 
     /// The number of the day of the second `column`, as an expression. `div` divides whole numbers.
-    #[must_use]
     pub fn day(&self, column: &str, div: &str) -> String {
         let day = |offset: i64| format!("({column} + ({offset})) {div} {DAY}");
         if self.later.is_empty() {

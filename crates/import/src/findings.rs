@@ -61,7 +61,6 @@ pub enum Finding {
 
 impl Finding {
     /// The name in the JSON report.
-    #[must_use]
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::UsernameChanged => "username_changed",
@@ -113,7 +112,6 @@ impl Finding {
     }
 
     /// The line of the report for people.
-    #[must_use]
     pub const fn meaning(self) -> &'static str {
         match self {
             Self::UsernameChanged => {
@@ -229,19 +227,16 @@ pub enum Detail {
 }
 
 impl FoundInRow {
-    #[must_use]
     pub const fn new(finding: Finding, detail: Detail) -> Self {
         Self { finding, detail: Some(detail) }
     }
 
     /// A finding about an amount, in quota units.
-    #[must_use]
     pub const fn quota(finding: Finding, quota: i64) -> Self {
         Self::new(finding, Detail::Quota { quota, day: None })
     }
 
     /// Quota units, 0 for findings that are not about an amount.
-    #[must_use]
     pub const fn amount(&self) -> i64 {
         match self.detail {
             Some(Detail::Quota { quota, .. }) => quota,

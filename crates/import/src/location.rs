@@ -53,7 +53,6 @@ impl Location {
     }
 
     /// For messages and reports: without user and password.
-    #[must_use]
     pub fn describe(&self) -> String {
         match self {
             Self::Sqlite(path) => format!("SQLite {}", path.display()),

@@ -225,7 +225,6 @@ struct GroupUse {
 }
 
 impl ImportReport {
-    #[must_use]
     pub fn new(source: String, target: String, service: &'static str, name: String, dry_run: bool) -> Self {
         Self {
             source,
@@ -313,7 +312,6 @@ impl ImportReport {
     }
 
     /// Returns true if nothing may be imported.
-    #[must_use]
     pub const fn is_blocked(&self) -> bool {
         !self.blockers.is_empty()
     }
@@ -344,7 +342,6 @@ impl ImportReport {
     }
 
     /// The report for people.
-    #[must_use]
     pub fn text(&self) -> String {
         let mut text = String::new();
         // Writing to a string does not fail.
@@ -480,7 +477,6 @@ pub struct GroupOptions {
 
 impl GroupOptions {
     /// From the values of `GroupRatio` and `UserUsableGroups`, each a JSON object; anything else counts as empty.
-    #[must_use]
     pub fn new(group_ratio: &str, usable_groups: &str) -> Self {
         let parse = |text: &str| serde_json::from_str::<BTreeMap<String, serde_json::Value>>(text).unwrap_or_default();
         let texts = |value: serde_json::Value| value.as_str().map_or_else(|| value.to_string(), str::to_owned);
@@ -492,7 +488,6 @@ impl GroupOptions {
     }
 
     /// The settings of a group.
-    #[must_use]
     pub fn settings(&self, name: &str) -> String {
         let is_bare =
             !name.is_empty() && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_'));

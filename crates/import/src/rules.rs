@@ -62,13 +62,11 @@ pub struct MappedToken {
 }
 
 /// Returns true if the account is not moved.
-#[must_use]
 pub const fn is_deleted(user: &ForeignUser) -> bool {
     user.is_deleted || user.status == DELETED
 }
 
 /// The account as it becomes ours.
-#[must_use]
 pub fn map_user(user: &ForeignUser, now: UnixTime) -> (MappedUser, Vec<FoundInRow>) {
     let mut found = Vec::new();
     let role = Role::from_code(user.role).unwrap_or_else(|| {
@@ -132,7 +130,6 @@ pub fn map_user(user: &ForeignUser, now: UnixTime) -> (MappedUser, Vec<FoundInRo
 
 /// The token as it becomes ours; `None` if its key cannot be a key. `revive` enables tokens that the other service
 /// refuses without a reason.
-#[must_use]
 pub fn map_token(token: &ForeignToken, now: UnixTime, revive: bool) -> (Option<MappedToken>, Vec<FoundInRow>) {
     let mut found = Vec::new();
     let Ok(key) = ApiKey::parse_foreign(&token.key) else {

@@ -14,7 +14,6 @@ pub enum Service {
 }
 
 impl Service {
-    #[must_use]
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::NewApi => "new-api",

@@ -47,7 +47,6 @@ pub struct ImportedRow {
 
 impl ImportedRow {
     /// A row of which nothing else is known.
-    #[must_use]
     pub const fn new(foreign_id: i64, local_id: i64) -> Self {
         Self { foreign_id, local_id, digest: None, name: None }
     }

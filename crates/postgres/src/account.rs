@@ -74,14 +74,12 @@ impl OsUser {
     }
 
     /// Whether it owns what was found.
-    #[must_use]
     pub fn is_owner(&self, found: &fs::Metadata) -> bool {
         found.uid() == self.uid.as_raw()
     }
 
     /// A command of this account. Nothing of the caller's environment reaches it: `PG*` would change where PostgreSQL looks
     /// for what, `LD_PRELOAD` what it does. A group of its own keeps Ctrl-C for this process.
-    #[must_use]
     pub fn command(&self, program: &Path) -> Command {
         let mut command = Command::new(program);
         command.env_clear().env("LC_ALL", "C").current_dir("/").process_group(0);
@@ -92,7 +90,6 @@ impl OsUser {
     }
 
     /// The first directory on the way to `path`, an absolute path, that keeps this account out.
-    #[must_use]
     pub fn barrier(&self, path: &Path) -> Option<PathBuf> {
         if !self.is_other {
             return None;

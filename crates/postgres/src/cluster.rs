@@ -206,12 +206,10 @@ impl Cluster {
     }
 
     /// The file with the number of the process that listens on the socket.
-    #[must_use]
     pub fn socket_lock(&self) -> PathBuf {
         self.sockets.join(format!("{SOCKET}.lock"))
     }
 
-    #[must_use]
     pub fn log(&self) -> PathBuf {
         self.directory.with_file_name(LOG_FILE)
     }
@@ -248,7 +246,6 @@ impl Cluster {
     }
 
     /// What PostgreSQL said last in its log, from the byte `start` on.
-    #[must_use]
     pub fn last_words(&self, start: u64) -> String {
         let read = || -> std::io::Result<String> {
             let mut log = fs::File::open(self.log())?;
@@ -263,7 +260,6 @@ impl Cluster {
 }
 
 /// The end of a log in one line, without what it says to those who try to connect meanwhile.
-#[must_use]
 pub fn last_lines(text: &str) -> String {
     let is_of_others = |line: &str| line.contains("FATAL:  the database system is ");
     let lines: Vec<_> = text.lines().filter(|line| !line.trim().is_empty() && !is_of_others(line)).collect();

@@ -118,7 +118,6 @@ pub enum PrivateError {
 
 impl PrivateError {
     /// Whether a person has to do something before another start can succeed.
-    #[must_use]
     pub const fn is_permanent(&self) -> bool {
         matches!(
             self,
@@ -250,7 +249,6 @@ impl PrivatePostgres {
     }
 
     /// Whether there are data of a private PostgreSQL, of today or of before.
-    #[must_use]
     pub fn exists(data_dir: &Path) -> bool {
         [CLUSTER, FORMER].iter().any(|name| data_dir.join(name).exists())
     }
@@ -272,18 +270,15 @@ impl PrivatePostgres {
     }
 
     /// Whether another process runs it.
-    #[must_use]
     pub const fn is_of_server(&self) -> bool {
         self.own.is_none()
     }
 
     /// How other programs connect.
-    #[must_use]
     pub fn socket(&self) -> SocketAddress {
         SocketAddress { directory: self.sockets.clone(), user: USER, database: DATABASE }
     }
 
-    #[must_use]
     pub fn connect_options(&self) -> PgConnectOptions {
         PgConnectOptions::new_without_pgpass()
             .socket(&self.sockets)
@@ -295,7 +290,6 @@ impl PrivatePostgres {
     }
 
     /// For messages, such as `PostgreSQL 15`.
-    #[must_use]
     pub fn describe(&self) -> String {
         self.own
             .as_ref()

@@ -203,7 +203,6 @@ pub struct PidFile {
 
 impl PidFile {
     /// `None` if there is none, or it is not complete yet.
-    #[must_use]
     pub fn read(directory: &Path) -> Option<Self> {
         Self::parse(&fs::read_to_string(path_of(directory)).ok()?)
     }

@@ -86,7 +86,6 @@ impl Programs {
         Some(Self { directory, major: major(&String::from_utf8(output.stdout).ok()?)? })
     }
 
-    #[must_use]
     pub fn program(&self, name: &str) -> PathBuf {
         self.directory.join(name)
     }

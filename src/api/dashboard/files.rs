@@ -93,17 +93,14 @@ impl DashboardFiles {
         Self(files.collect())
     }
 
-    #[must_use]
     pub fn is_built(&self) -> bool {
         self.index().is_some()
     }
 
-    #[must_use]
     pub fn index(&self) -> Option<&File> {
         self.get(INDEX)
     }
 
-    #[must_use]
     pub fn get(&self, path: &str) -> Option<&File> {
         self.0.get(path)
     }

@@ -23,7 +23,6 @@ macro_rules! error_codes {
             pub const ALL: &[Self] = &[$(Self::$name,)*];
 
             /// The code on the wire.
-            #[must_use]
             pub const fn as_str(self) -> &'static str {
                 match self {
                     $(Self::$name => $code,)*
@@ -31,7 +30,6 @@ macro_rules! error_codes {
             }
 
             /// The statuses it comes with; the first is the usual one.
-            #[must_use]
             pub const fn statuses(self) -> &'static [StatusCode] {
                 match self {
                     $(Self::$name => &[$(StatusCode::$status,)+],)*
@@ -39,7 +37,6 @@ macro_rules! error_codes {
             }
 
             /// What happened.
-            #[must_use]
             pub fn meaning(self) -> &'static str {
                 match self {
                     $(Self::$name => concat!($($meaning,)+).trim_start(),)*
@@ -47,7 +44,6 @@ macro_rules! error_codes {
             }
 
             /// What the caller should do.
-            #[must_use]
             pub const fn remedy(self) -> &'static str {
                 match self {
                     $(Self::$name => $remedy,)*
@@ -436,7 +432,6 @@ error_codes! {
 
 impl ErrorCode {
     /// The usual status.
-    #[must_use]
     #[expect(clippy::indexing_slicing, reason = "the macro accepts no empty list")]
     pub const fn status(self) -> StatusCode {
         self.statuses()[0]

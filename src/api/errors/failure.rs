@@ -53,14 +53,12 @@ impl ApiError {
     }
 
     /// The same failure with another of the statuses of its code.
-    #[must_use]
     pub fn with_status(self, status: StatusCode) -> Self {
         debug_assert!(self.code.statuses().contains(&status), "{:?} does not declare {status}", self.code);
         Self { status, ..self }
     }
 
     /// The period limit that refused it.
-    #[must_use]
     pub const fn exceeded(&self) -> Option<PeriodExceeded> {
         match self.about {
             Some(About::Limit(exceeded)) => Some(exceeded),
@@ -69,37 +67,31 @@ impl ApiError {
     }
 
     /// The same failure, of one of many tokens.
-    #[must_use]
     pub fn at(self, place: BulkPlace) -> Self {
         Self { about: Some(About::Place(place)), ..self }
     }
 
     /// The same failure with its cause for the log. It must not contain a secret.
-    #[must_use]
     pub fn caused_by(self, cause: impl Display) -> Self {
         Self { cause: Some(cause.to_string().into()), ..self }
     }
 
     /// 500 with one fixed sentence; the log has `cause` under the request id.
-    #[must_use]
     pub fn internal(cause: impl Display) -> Self {
         Self::new(ErrorCode::Internal, "internal error; quote X-Request-Id to your operator").caused_by(cause)
     }
 
     /// 503: the database does not answer.
-    #[must_use]
     pub fn database_unavailable() -> Self {
         Self::new(ErrorCode::DatabaseUnavailable, "database unavailable; retry shortly")
     }
 
     /// 503 for a connection beyond `server.max_connections`.
-    #[must_use]
     pub fn too_many_connections() -> Self {
         Self::new(ErrorCode::TooManyConnections, "this server has too many connections; retry shortly")
     }
 
     /// 413 for a body of more than `max` bytes.
-    #[must_use]
     pub fn body_too_large(max: usize) -> Self {
         let max =
             if max < 1024 * 1024 { format!("{} KiB", max / 1024) } else { format!("{} MiB", max / (1024 * 1024)) };
@@ -107,33 +99,28 @@ impl ApiError {
     }
 
     /// 404 for a path that does not exist.
-    #[must_use]
     pub fn no_such_path() -> Self {
         Self::new(ErrorCode::NotFound, "this path does not exist")
     }
 
     /// 401 without any credential.
-    #[must_use]
     pub fn not_signed_in() -> Self {
         Self::new(ErrorCode::NotSignedIn, "sign in, or send an access token in `Authorization`")
     }
 
     /// 401 if `New-Api-User` is not the user of the credential.
-    #[must_use]
     pub fn user_mismatch() -> Self {
         let message = "`New-Api-User` names another user than the credential; correct it or leave it out";
         Self::new(ErrorCode::UserMismatch, message)
     }
 
     /// 401 without a gateway credential.
-    #[must_use]
     pub fn not_a_gateway() -> Self {
         let message = "a gateway credential is required; an administrator can create one";
         Self::new(ErrorCode::InvalidGateway, message)
     }
 
     /// 403 for a write by cookie from another site.
-    #[must_use]
     pub fn cross_site() -> Self {
         Self::new(
             ErrorCode::CrossSiteRequest,
@@ -143,7 +130,6 @@ impl ApiError {
     }
 
     /// 403 for a GET by cookie that changes something and may come from another site.
-    #[must_use]
     pub fn cross_site_get() -> Self {
         Self::new(
             ErrorCode::CrossSiteRequest,
@@ -153,7 +139,6 @@ impl ApiError {
     }
 
     /// 403 for a page of another site that tries to sign a user in or out.
-    #[must_use]
     pub fn foreign_page() -> Self {
         Self::new(
             ErrorCode::CrossSiteRequest,
@@ -162,7 +147,6 @@ impl ApiError {
     }
 
     /// 403 before enablement (spec §1, §5.3).
-    #[must_use]
     pub fn not_enabled(contact: &str) -> Self {
         let contact = if contact.is_empty() { "your administrator" } else { contact };
         Self::new(
@@ -175,7 +159,6 @@ impl ApiError {
     }
 
     /// 403 for a user who is not an administrator.
-    #[must_use]
     pub fn not_admin() -> Self {
         Self::new(ErrorCode::NotAnAdministrator, "an administrator account is required")
     }

@@ -31,7 +31,6 @@ pub struct OpenAiRefusal<'a> {
 
 impl<'a> OpenAiRefusal<'a> {
     /// Returns true if this request is answered in this shape.
-    #[must_use]
     pub fn is_asked_for(path: &str, headers: &HeaderMap) -> bool {
         let is_forward_auth =
             path.strip_prefix("/api/gateway/auth").is_some_and(|rest| rest.is_empty() || rest.starts_with('/'));
@@ -39,7 +38,6 @@ impl<'a> OpenAiRefusal<'a> {
     }
 
     /// The same failure in this shape. What the operator of the gateway has to mend is only in the log.
-    #[must_use]
     pub fn of(failure: &'a ApiError) -> Self {
         let (code, retry_after) = (failure.code.as_str(), failure.retry_after);
         let refused = |kind, code| {

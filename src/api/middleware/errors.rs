@@ -76,7 +76,6 @@ impl FailureFormat {
 
 /// The answer to a panic: 500, as for every defect.
 #[expect(clippy::needless_pass_by_value, reason = "the signature that CatchPanicLayer requires")]
-#[must_use]
 pub fn catch_panic(panic: Box<dyn std::any::Any + Send + 'static>) -> Response {
     let text = panic.downcast_ref::<&str>().copied().or_else(|| panic.downcast_ref::<String>().map(String::as_str));
     ApiError::internal(format_args!("panic: {}", text.unwrap_or("of an unknown kind"))).into_response()

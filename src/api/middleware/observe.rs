@@ -45,7 +45,6 @@ pub fn set_user(parts: &Parts, user: UserId) {
 }
 
 /// Records the route's pattern for the request log, which is outside of the router and does not know it.
-#[must_use]
 pub fn note_route(request: Request) -> Request {
     let extensions = request.extensions();
     if let (Some(route), Some(observed)) = (extensions.get::<MatchedPath>(), extensions.get::<Observed>()) {

@@ -22,7 +22,6 @@ const DESCRIPTION: &str = "API keys with quotas. Every path works with and witho
     failures of 400, 404 and 409 have status 200, except below `/api/gateway`, `/v1` and `/dashboard/billing`.";
 
 /// The OpenAPI document of the whole API. The paths of its two collections end in `/`, as in the specification.
-#[must_use]
 pub fn openapi() -> OpenApi {
     let (_, mut document) = routes().split_for_parts();
     document.info =
@@ -59,7 +58,6 @@ pub(super) static FILE: LazyLock<File> =
     LazyLock::new(|| File::compressed("application/json", openapi_json().into_bytes()));
 
 /// The document as JSON.
-#[must_use]
 #[expect(clippy::expect_used, clippy::missing_panics_doc, reason = "a document of our own making is serialisable")]
 pub fn openapi_json() -> String {
     openapi().to_pretty_json().expect("serialisable")

@@ -93,7 +93,6 @@ pub struct TokenBody {
 
 impl TokenBody {
     /// Without the key, for lists and edits. `owner` is the token's owner.
-    #[must_use]
     pub fn new(token: &Token, owner: &User, at: &Moment, app: &AppState) -> Self {
         let policy = &token.policy;
         let state = token.state(owner, app.tokens.groups(), at);

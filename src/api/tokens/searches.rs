@@ -49,7 +49,6 @@ impl ListingQuery {
     }
 
     /// The same with `order=remain_quota` and `order=used_quota`, as tools of one-api ask for the largest first.
-    #[must_use]
     pub fn of_one_api(mut self, is_of_one_api: bool) -> Self {
         if is_of_one_api && self.sort.is_none() && matches!(self.order.as_deref(), Some("remain_quota" | "used_quota"))
         {

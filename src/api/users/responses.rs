@@ -49,7 +49,6 @@ pub struct UserBody {
 }
 
 impl UserBody {
-    #[must_use]
     pub fn new(user: User, app: &AppState) -> Self {
         let at = app.ledger.now();
         Self {

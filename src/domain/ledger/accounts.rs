@@ -44,7 +44,6 @@ impl Accounts {
     }
 
     /// What both have.
-    #[must_use]
     pub fn funds(&self) -> Quota {
         match self.token.budget {
             Budget::Limited { remain } => remain.min(self.wallet.remain()),
@@ -53,7 +52,6 @@ impl Accounts {
     }
 
     /// What can be spent now: the funds, as far as the period limits allow.
-    #[must_use]
     pub fn usable(&self, at: &Moment) -> Quota {
         let (own, owners) = self.period_usages(at);
         [own.remaining_in_all(), owners.remaining_in_all()].into_iter().flatten().fold(self.funds(), Quota::min)

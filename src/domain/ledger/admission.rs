@@ -32,7 +32,6 @@ pub struct RequestDetails {
 
 impl RequestDetails {
     /// The text of the address.
-    #[must_use]
     pub fn address(&self) -> Option<String> {
         self.ip.as_ref().map(|ip| ip.as_str().to_owned())
     }
@@ -40,7 +39,6 @@ impl RequestDetails {
 
 impl RequestContext {
     /// The same as it is stored.
-    #[must_use]
     pub fn details(&self, request_id: String, addresses: ClientAddresses) -> RequestDetails {
         RequestDetails {
             model: self.model.clone().unwrap_or_default(),
@@ -52,7 +50,6 @@ impl RequestContext {
 
 impl RequestDetails {
     /// What was requested. An address that is not stored whole is not checked again.
-    #[must_use]
     pub fn context(&self) -> RequestContext {
         let model = Some(self.model.clone()).filter(|model| !model.is_empty());
         let ip = self.ip.as_ref().and_then(StoredAddress::ip);

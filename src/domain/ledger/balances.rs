@@ -61,19 +61,16 @@ pub struct Counts {
 
 impl Counts {
     /// Input tokens that are known to have been read from the cache.
-    #[must_use]
     pub fn cached(&self) -> i64 {
         self.cached_tokens.unwrap_or(0)
     }
 
     /// Input tokens that are known to have been written to the cache.
-    #[must_use]
     pub fn cache_write(&self) -> i64 {
         self.cache_write_tokens.unwrap_or(0)
     }
 
     /// Both together; stops at the largest number.
-    #[must_use]
     pub const fn total(self) -> i64 {
         self.prompt_tokens.saturating_add(self.completion_tokens)
     }
@@ -255,14 +252,12 @@ impl Balances {
     }
 
     /// What a token has left; nothing if it is not locked here.
-    #[must_use]
     pub fn remain(&self, id: TokenId) -> Quota {
         self.tokens.get(&id).map_or(Quota::ZERO, |token| token.account.remain())
     }
 
     /// The day that the last charge of a token belongs to: that of the charge, or a later one that had already begun on
     /// another server.
-    #[must_use]
     pub fn charge_day(&self, id: TokenId, at: &Moment) -> Day {
         self.tokens.get(&id).map_or(at.today, |token| token.account.period_counters.day)
     }

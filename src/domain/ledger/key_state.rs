@@ -61,7 +61,6 @@ impl StateName {
     ];
 
     /// `state` of the API.
-    #[must_use]
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Working => "working",
@@ -77,7 +76,6 @@ impl StateName {
     }
 
     /// From the name in the API.
-    #[must_use]
     pub fn parse(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|state| state.as_str() == name)
     }
@@ -104,7 +102,6 @@ impl StateName {
 pub struct StateCounts(BTreeMap<StateName, i64>);
 
 impl StateCounts {
-    #[must_use]
     pub fn of(states: impl IntoIterator<Item = StateName>) -> Self {
         let mut counts = BTreeMap::new();
         for state in states {
@@ -113,7 +110,6 @@ impl StateCounts {
         Self(counts)
     }
 
-    #[must_use]
     pub fn get(&self, state: StateName) -> i64 {
         self.0.get(&state).copied().unwrap_or_default()
     }
@@ -133,7 +129,6 @@ impl KeyState {
 
 impl Token {
     /// Whether this token works at `at`. `owner` is its owner.
-    #[must_use]
     pub fn state(&self, owner: &User, groups: &Groups, at: &Moment) -> KeyState {
         let state = TokenState {
             owner: owner.status,
@@ -148,7 +143,6 @@ impl Token {
 
 impl User {
     /// The state of a key that only its owner could stop.
-    #[must_use]
     pub fn state(&self, at: &Moment) -> KeyState {
         let token = Account::new(Budget::Unlimited { shelved: Quota::ZERO });
         let state = TokenState {

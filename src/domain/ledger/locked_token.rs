@@ -35,7 +35,6 @@ pub struct CurrentPolicy {
 impl LockedToken {
     /// The policy of the token `id`, if that is this token and the policy is in force; `None` if the token was edited or deleted
     /// after the policy was read. `owner_group` is the group of the token's owner.
-    #[must_use]
     pub fn with(
         &self,
         (id, policy): (TokenId, &Arc<TokenPolicy>),
@@ -50,19 +49,16 @@ impl LockedToken {
 }
 
 impl CurrentPolicy {
-    #[must_use]
     pub fn get(&self) -> &TokenPolicy {
         &self.policy
     }
 
     /// By which prices are multiplied for the token.
-    #[must_use]
     pub const fn ratio(&self) -> Ratio {
         self.ratio
     }
 
     /// Whether the token's owner may use its group.
-    #[must_use]
     pub const fn group_is_open(&self) -> bool {
         self.group_is_open
     }

@@ -22,7 +22,6 @@ macro_rules! refusal_reasons {
 
         impl RefusalReason {
             /// The name in the API, in metrics and in the database.
-            #[must_use]
             pub const fn as_str(self) -> &'static str {
                 match self {
                     $(Self::$reason => $name,)*
@@ -32,7 +31,6 @@ macro_rules! refusal_reasons {
             pub const ALL: &[Self] = &[$(Self::$reason),*];
 
             /// From the name.
-            #[must_use]
             pub fn parse(name: &str) -> Option<Self> {
                 Self::ALL.iter().copied().find(|reason| reason.as_str() == name)
             }
@@ -86,7 +84,6 @@ refusal_reasons! {
 impl RefusalReason {
     /// Whether somebody has to act: a key, an account or a limit stops what it should serve. The others are mistakes of a request,
     /// or pass by themselves within a minute.
-    #[must_use]
     pub const fn is_alarming(self) -> bool {
         match self {
             Self::TokenDisabled
@@ -110,7 +107,6 @@ impl RefusalReason {
     }
 
     /// Whether the key may not be used. The others are about a reservation that was made with it before.
-    #[must_use]
     pub fn concerns_key(self) -> bool {
         self < Self::ReservationNotFound
     }
@@ -135,19 +131,16 @@ pub enum Figures {
 
 impl Refusal {
     /// A period limit of the token or of its owner refuses.
-    #[must_use]
     pub const fn period(reason: RefusalReason, exceeded: PeriodExceeded) -> Self {
         Self { reason, figures: Figures::Period(exceeded) }
     }
 
     /// As many reservations are open as may be.
-    #[must_use]
     pub const fn concurrency(limit: i64) -> Self {
         Self { reason: RefusalReason::TooManyConcurrent, figures: Figures::Concurrency(limit) }
     }
 
     /// Seconds after which a retry can succeed, if time alone can help.
-    #[must_use]
     pub const fn retry_after(self) -> Option<i64> {
         match self.figures {
             Figures::Period(exceeded) => exceeded.retry_after,
@@ -158,7 +151,6 @@ impl Refusal {
     }
 
     /// The period limit that refused.
-    #[must_use]
     pub const fn exceeded(self) -> Option<PeriodExceeded> {
         if let Figures::Period(exceeded) = self.figures { Some(exceeded) } else { None }
     }

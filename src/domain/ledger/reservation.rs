@@ -41,13 +41,11 @@ pub enum OnExpiry {
 
 impl OnExpiry {
     /// From the text of the API.
-    #[must_use]
     pub fn from_text(text: &str) -> Option<Self> {
         [Self::Release, Self::Charge].into_iter().find(|known| known.as_str() == text)
     }
 
     /// The text of the API.
-    #[must_use]
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Release => "release",
@@ -74,7 +72,6 @@ pub enum ReservationState {
 
 impl ReservationState {
     /// The value of the column `state`.
-    #[must_use]
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Open => "open",
@@ -85,7 +82,6 @@ impl ReservationState {
     }
 
     /// How it was charged, if it was.
-    #[must_use]
     pub const fn settlement(self) -> Option<Settlement> {
         match self {
             Self::Settled(settlement) | Self::ChargedOnExpiry(settlement) => Some(settlement),

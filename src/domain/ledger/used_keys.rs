@@ -56,7 +56,6 @@ impl UsedKeys {
     }
 
     /// By which keys grace periods begin.
-    #[must_use]
     pub fn into_begun(self) -> Vec<(TokenId, Option<OldKeyId>)> {
         self.begun.into_iter().collect()
     }

@@ -148,7 +148,6 @@ pub struct JobRules {
 
 impl Jobs {
     /// Jobs on `db`. `own_clock` is the wall clock of this machine.
-    #[must_use]
     pub const fn new(
         db: Db,
         own_clock: Arc<dyn Clock>,

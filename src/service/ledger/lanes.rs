@@ -51,7 +51,6 @@ pub struct Lanes {
 
 impl Lanes {
     /// Starts the lanes. They end after this is dropped, when everything that waited is answered.
-    #[must_use]
     #[expect(clippy::too_many_arguments, reason = "the parts of the service, put together in one place")]
     pub fn start(
         db: &Db,

@@ -79,7 +79,6 @@ pub struct Ledger {
 
 impl Ledger {
     /// A ledger on a key cache and running lanes.
-    #[must_use]
     #[expect(clippy::too_many_arguments, reason = "the parts of the service, put together in one place")]
     pub fn new(
         db: Db,
@@ -116,7 +115,6 @@ impl Ledger {
     }
 
     /// The present moment, for answers that decide nothing.
-    #[must_use]
     pub fn now(&self) -> Moment {
         Moment::new(self.clock.micros(), self.calendar)
     }

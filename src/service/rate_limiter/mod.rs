@@ -67,7 +67,6 @@ pub struct RateLimiter {
 
 impl RateLimiter {
     /// A limiter that has counted nothing yet.
-    #[must_use]
     pub fn new(limits: RequestLimits, clock: &Arc<dyn Clock>) -> Self {
         Self {
             search: Bucket::new(limits.search, clock),

@@ -40,7 +40,6 @@ impl Tokens {
     }
 
     /// When a token that is deleted now can be restored for the last time.
-    #[must_use]
     pub fn restorable_until(&self, deleted_time: UnixTime) -> UnixTime {
         deleted_time.plus(DAY * i64::from(self.rules.restore_days))
     }

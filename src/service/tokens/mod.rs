@@ -109,7 +109,6 @@ pub struct Tokens {
 
 impl Tokens {
     /// Starts the tasks that read pages.
-    #[must_use]
     pub fn new(
         db: Db,
         vault: Vault,
@@ -124,7 +123,6 @@ impl Tokens {
     }
 
     /// The configured groups.
-    #[must_use]
     pub const fn groups(&self) -> &Groups {
         &self.rules.groups
     }

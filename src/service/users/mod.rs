@@ -126,7 +126,6 @@ pub struct Users {
 
 impl Users {
     /// A service on `db`.
-    #[must_use]
     #[expect(clippy::too_many_arguments, reason = "the parts of the service, put together in one place")]
     pub const fn new(
         db: Db,

@@ -7,8 +7,9 @@ use std::time::Duration;
 use axum::Router;
 use tokio::sync::mpsc;
 
+use super::database::Opened;
+use super::error::StartError;
 use super::pool_sizes::PoolSizes;
-use super::{Opened, StartError};
 use crate::api::dashboard::DashboardFiles;
 use crate::api::{router, same_site::Cookies, state::AppState};
 use crate::config::{self, ClientOf, Config, ListKey, Registration, TokenApi};

@@ -7,8 +7,8 @@ use keymeter_postgres::data_dir::{MASTER_KEY_FILE, make_private};
 use keymeter_postgres::{PostgresSettings, PrivateError, PrivatePostgres, SocketAddress, Use};
 use secrecy::ExposeSecret;
 
-use super::StartError;
 use super::database_url;
+use super::error::StartError;
 use super::master_key::{find_master_key, make_master_key};
 use super::pool_sizes::PoolSizes;
 use super::stop_signals::StopSignals;

@@ -8,7 +8,7 @@ use secrecy::ExposeSecret;
 use tempfile::NamedTempFile;
 use zeroize::Zeroizing;
 
-use super::StartError;
+use super::error::StartError;
 use crate::config::Config;
 use crate::service::rng::Rng;
 use crate::service::vault::MasterKey;

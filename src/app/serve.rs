@@ -9,8 +9,10 @@ use keymeter_postgres::data_dir::MASTER_KEY_FILE;
 use tokio::net::TcpListener;
 use zeroize::Zeroizing;
 
+use super::assembly::App;
+use super::database::{Database, Opened, open};
+use super::error::StartError;
 use super::stop_signals::{ReloadSignal, StopSignals};
-use super::{App, Database, Opened, StartError, open};
 use crate::api::router::router_when_full;
 use crate::config::Config;
 use crate::domain::clock::SystemClock;

@@ -35,7 +35,7 @@ pub async fn insert_many(conn: &mut Conn, entries: &[AuditEntry]) -> Result<(), 
     )
     .execute(conn);
     // Outside of a transaction this is a commit: a key is revealed after it.
-    super::durable(async { Ok(inserted.await?) }).await?;
+    super::conn::durable(async { Ok(inserted.await?) }).await?;
     Ok(())
 }
 

@@ -2,7 +2,8 @@
 //! first runs under the lock of the wallet.
 
 use super::columns::{rate_counters, rate_limits};
-use super::{Conn, StorageError};
+use super::conn::Conn;
+use super::errors::StorageError;
 use crate::domain::id::{TokenId, UserId};
 use crate::domain::rate_limits::{RateCounters, RateLimits};
 use crate::domain::time::{Day, Micros, UnixTime};

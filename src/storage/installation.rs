@@ -5,7 +5,9 @@ use std::time::Duration;
 
 use sqlx::Connection as _;
 
-use super::{Conn, StorageError, clock_repair, secrets};
+use super::conn::Conn;
+use super::errors::StorageError;
+use super::{clock_repair, secrets};
 use crate::domain::cell::CellLabel;
 use crate::domain::time::UnixTime;
 

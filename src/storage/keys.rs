@@ -4,7 +4,7 @@
 use std::collections::HashSet;
 
 use super::old_keys::used_key;
-use super::tokens::{select_tokens, token_of};
+use super::tokens::columns::{select_tokens, token_of};
 use super::{Conn, StorageError};
 use crate::domain::account::{Account, Budget};
 use crate::domain::id::{OldKeyId, TokenId, UserId};

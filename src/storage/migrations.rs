@@ -6,7 +6,10 @@ use sqlx::error::DatabaseError;
 use sqlx::migrate::{MigrateError, Migrator};
 use sqlx::{ConnectOptions, Connection};
 
-use super::{Conn, DbOptions, StorageError, installation};
+use super::conn::Conn;
+use super::errors::StorageError;
+use super::installation;
+use super::pool::DbOptions;
 
 /// The migrations, as files under `migrations/` and inside the binary.
 pub static MIGRATOR: Migrator = sqlx::migrate!();

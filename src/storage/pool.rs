@@ -10,8 +10,10 @@ use sqlx::pool::PoolConnectionMetadata;
 use sqlx::postgres::{PgConnectOptions, PgPoolOptions};
 use sqlx::{Connection, PgPool};
 
+use super::conn::{Conn, PoolConnection, Tx};
+use super::errors::StorageError;
 use super::metrics::DbMetrics;
-use super::{Conn, MIGRATOR, PoolConnection, StorageError, Tx};
+use super::migrations::MIGRATOR;
 
 /// Idle time after which a connection is pinged before use.
 const IDLE_BEFORE_PING: Duration = Duration::from_secs(1);

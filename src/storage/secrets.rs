@@ -1,7 +1,8 @@
 //! The tables `wrapped_secrets` and `sealing_key`, and the encrypted keys by the data key that encrypted them. See
 //! `service::secrets` for what they protect.
 
-use super::{Conn, StorageError};
+use super::conn::Conn;
+use super::errors::StorageError;
 use crate::domain::id::TokenId;
 use crate::domain::key::Digest;
 

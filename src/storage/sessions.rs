@@ -152,7 +152,7 @@ async fn insert(conn: &mut Conn, digest: &Digest, data: &Data, expires_at: UnixT
         expires_at as UnixTime
     )
     .execute(conn);
-    let done = super::durable(async { Ok(inserted.await?) }).await?;
+    let done = super::conn::durable(async { Ok(inserted.await?) }).await?;
     Ok(done.rows_affected() > 0)
 }
 
@@ -170,7 +170,7 @@ async fn update(conn: &mut Conn, digest: &Digest, data: &Data, expires_at: UnixT
 
 async fn delete(conn: &mut Conn, digest: &Digest) -> Result<(), StorageError> {
     let deleted = sqlx::query!("delete from sessions where digest = $1", digest as &Digest).execute(conn);
-    super::durable(async { Ok(deleted.await?) }).await?;
+    super::conn::durable(async { Ok(deleted.await?) }).await?;
     Ok(())
 }
 

@@ -35,7 +35,7 @@ pub fn declare(
     permission: Option<Permission>,
     own: Option<&CodesByStatus>,
 ) {
-    crate::api::openapi::describe_success(operation);
+    describe_success(operation);
     let takes_key = |parameter: &Parameter| parameter.name == "Idempotency-Key";
     if operation.parameters.iter().flatten().filter_map(as_value).any(takes_key)
         && let Some(RefOr::T(success)) = operation.responses.responses.get_mut("200")
@@ -135,6 +135,17 @@ fn header(description: &str, kind: Type) -> Header {
     let mut header = Header::new(Object::with_type(kind));
     header.description = Some(description.to_owned());
     header
+}
+
+/// Adds the description that OpenAPI requires of each response. What it contains is said by the operation and by its schema.
+fn describe_success(operation: &mut Operation) {
+    for response in operation.responses.responses.values_mut() {
+        if let RefOr::T(response) = response
+            && response.description.is_empty()
+        {
+            "Success".clone_into(&mut response.description);
+        }
+    }
 }
 
 #[cfg(test)]

@@ -6,9 +6,8 @@ mod limits;
 
 use std::sync::LazyLock;
 
-use utoipa::openapi::path::Operation;
 use utoipa::openapi::security::{ApiKey, ApiKeyValue, Http, HttpAuthScheme, SecurityScheme};
-use utoipa::openapi::{ComponentsBuilder, InfoBuilder, OpenApi, OpenApiBuilder, RefOr};
+use utoipa::openapi::{ComponentsBuilder, InfoBuilder, OpenApi, OpenApiBuilder};
 
 use super::envelope::{Failure, OpenAiError, OpenAiFailure};
 use super::file::File;
@@ -61,15 +60,4 @@ pub(super) static FILE: LazyLock<File> =
 #[expect(clippy::expect_used, clippy::missing_panics_doc, reason = "a document of our own making is serialisable")]
 pub fn openapi_json() -> String {
     openapi().to_pretty_json().expect("serialisable")
-}
-
-/// Adds the description that OpenAPI requires of each response. What it contains is said by the operation and by its schema.
-fn describe_success(operation: &mut Operation) {
-    for response in operation.responses.responses.values_mut() {
-        if let RefOr::T(response) = response
-            && response.description.is_empty()
-        {
-            "Success".clone_into(&mut response.description);
-        }
-    }
 }

@@ -1,7 +1,9 @@
 //! The two accounts of every operation. What is done is done to both, or to neither.
 
-use super::Refusal;
-use super::RefusalReason::{TokenPeriodExceeded, TokenQuotaInsufficient, UserPeriodExceeded, UserQuotaInsufficient};
+use super::refusal::Refusal;
+use super::refusal::RefusalReason::{
+    TokenPeriodExceeded, TokenQuotaInsufficient, UserPeriodExceeded, UserQuotaInsufficient,
+};
 use crate::domain::account::{Account, Budget};
 use crate::domain::calendar::{Calendar, Moment};
 use crate::domain::money::Quota;

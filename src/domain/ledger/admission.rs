@@ -1,6 +1,7 @@
 //! Whether a request may use a token: one function decides for verify, charge, reserve and forward-auth.
 
-use super::{Accounts, Refusal, RefusalReason};
+use super::accounts::Accounts;
+use super::refusal::{Refusal, RefusalReason};
 use crate::domain::calendar::Moment;
 use crate::domain::client_addresses::{ClientAddresses, StoredAddress};
 use crate::domain::ip_allowlist::ClientAddress;

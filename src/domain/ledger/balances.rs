@@ -2,10 +2,11 @@
 
 use std::collections::BTreeMap;
 
-use super::{
-    Accounts, CurrentPolicy, Extension, LockedToken, OnExpiry, Purpose, Refusal, RefusalReason, RequestContext,
-    Reservation, ReservationState, Settlement, TokenState, admit, admit_use,
-};
+use super::accounts::Accounts;
+use super::admission::{Purpose, RequestContext, TokenState, admit, admit_use};
+use super::locked_token::{CurrentPolicy, LockedToken};
+use super::refusal::{Refusal, RefusalReason};
+use super::reservation::{Extension, OnExpiry, Reservation, ReservationState, Settlement};
 use crate::domain::account::Account;
 use crate::domain::calendar::Moment;
 use crate::domain::group::Ratio;

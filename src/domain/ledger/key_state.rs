@@ -2,12 +2,14 @@
 
 use std::collections::BTreeMap;
 
-use super::RefusalReason::{
+use super::accounts::Accounts;
+use super::admission::{Purpose, RequestContext, TokenState, admit};
+use super::refusal::Refusal;
+use super::refusal::RefusalReason::{
     GroupNotAllowed, InvalidKey, IpNotAllowed, ModelNotAllowed, ModelNotPriced, RateLimited, ReservationEnded,
     ReservationNotFound, TokenDisabled, TokenExhausted, TokenExpired, TokenPeriodExceeded, TokenQuotaInsufficient,
     TooManyConcurrent, UserDisabled, UserPeriodExceeded, UserQuotaInsufficient,
 };
-use super::{Accounts, Purpose, Refusal, RequestContext, TokenState, admit};
 use crate::domain::account::{Account, Budget};
 use crate::domain::calendar::Moment;
 use crate::domain::group::Groups;

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, HashMap};
 
-use super::{Refusal, RefusalReason};
+use super::refusal::{Refusal, RefusalReason};
 use crate::domain::id::{OldKeyId, TokenId};
 use crate::domain::key::Digest;
 use crate::domain::old_key::UsedKey;

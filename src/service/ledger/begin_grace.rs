@@ -3,9 +3,9 @@
 
 use std::sync::Arc;
 
-use super::Ledger;
 use super::batch::Batch;
 use super::error::LedgerError;
+use super::ledger::Ledger;
 use super::operation::Operation;
 use super::rows::NeededRows;
 use super::verify::Verification;

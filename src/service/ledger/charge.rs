@@ -4,9 +4,9 @@ use std::sync::Arc;
 
 use futures_util::future::{Either, join_all, ready};
 
-use super::Ledger;
 use super::batch::Batch;
 use super::error::LedgerError;
+use super::ledger::Ledger;
 use super::operation::Operation;
 use super::rows::NeededRows;
 use crate::domain::id::{GatewayId, UserId};

@@ -2,9 +2,9 @@
 
 use std::time::Duration;
 
-use super::Ledger;
 use super::batch::Batch;
 use super::error::LedgerError;
+use super::ledger::Ledger;
 use super::operation::Operation;
 use super::rows::NeededRows;
 use crate::domain::id::UserId;

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicI64, Ordering};
 
 use quick_cache::sync::Cache;
 
-use super::Ledger;
+use super::ledger::Ledger;
 use super::verify::Verification;
 use crate::domain::clock::Uptime;
 use crate::domain::id::{GatewayId, TokenId};

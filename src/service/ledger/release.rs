@@ -1,8 +1,8 @@
 //! Release: end a reservation and give its hold back.
 
-use super::Ledger;
 use super::batch::Batch;
 use super::error::LedgerError;
+use super::ledger::Ledger;
 use super::operation::Operation;
 use super::rows::NeededRows;
 use crate::domain::id::{GatewayId, UserId};

@@ -7,8 +7,8 @@ use crate::domain::key::Digest;
 use crate::domain::ledger::{Counts, RequestContext};
 use crate::domain::price::Cost;
 use crate::domain::token::TokenIdentity;
-use crate::service::ledger::Ledger;
 use crate::service::ledger::error::LedgerError;
+use crate::service::ledger::ledger::Ledger;
 use crate::storage::ledger::{self, GatewayRequestId, RecordedAnswer, RequestIdRecord};
 use crate::storage::{self, keys};
 

@@ -1,8 +1,8 @@
 //! Settle: end a reservation as a charge of its actual cost.
 
-use super::Ledger;
 use super::batch::Batch;
 use super::error::LedgerError;
+use super::ledger::Ledger;
 use super::operation::Operation;
 use super::rows::NeededRows;
 use crate::domain::id::{GatewayId, UserId};

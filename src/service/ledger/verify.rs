@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use super::Ledger;
 use super::error::LedgerError;
+use super::ledger::Ledger;
 use crate::domain::calendar::Moment;
 use crate::domain::id::GatewayId;
 use crate::domain::key::Digest;

@@ -1,6 +1,6 @@
 //! Deleted tokens, which can be restored until their keys are erased.
 
-use super::{select_tokens, token_of};
+use super::columns::{select_tokens, token_of};
 use crate::domain::id::{TokenId, UserId};
 use crate::domain::key::Digest;
 use crate::domain::page::{Page, PageRequest};

@@ -3,7 +3,7 @@
 use std::cmp::Reverse;
 use std::collections::{HashMap, HashSet};
 
-use super::{select_tokens, token_of};
+use super::columns::{select_tokens, token_of};
 use crate::domain::bounds;
 use crate::domain::id::{TokenId, UserId};
 use crate::domain::order::Order;

@@ -1,12 +1,14 @@
 //! The table `tokens`. Deleted rows stay in the table; functions see only live rows, unless their comment says otherwise.
 //! `lists.rs` has the statements of pages, and `keys.rs` those that read keys.
 
+pub(super) mod columns;
 mod deleted;
 mod lists;
 mod summaries;
 
 use std::collections::BTreeMap;
 
+use self::columns::{lock_tokens, locked_token, policy_of, select_tokens, token_of};
 pub use self::deleted::{erase_keys, list_deleted, lock_deleted, restore};
 pub use self::lists::{
     Listed, OwnersPage, list_all_users, list_listed, list_listed_among, list_newest_listed, list_pages,
@@ -24,93 +26,6 @@ use crate::domain::time::{Micros, UnixTime};
 use crate::domain::token::{NewToken, Token};
 use crate::domain::token_policy::TokenPolicy;
 use crate::domain::user::Role;
-
-/// All columns of a token. `$tail` adds columns and the rest of the statement: one literal, or several in brackets, joined by
-/// `+`.
-macro_rules! select_tokens {
-    ([$($tail:tt)+] $(, $bind:expr)* $(,)?) => {
-        sqlx::query!(
-            "select id, user_id, key_hint, key_foreign, switched_off_by, name, note, show_addresses, created_time, accessed_time, expires_at, \
-             remain_quota, unlimited_quota, used_quota, held, day_limit, week_limit, month_limit, period_day, day_used, \
-             week_used, month_used, requests_per_minute, tokens_per_minute, concurrency, requests_tat, tokens_tat, \
-             open_reservations, model_limits_enabled, model_limits, allow_ips, group_name, cross_group_retry, version"
-            + $($tail)+
-            $(, $bind)*
-        )
-    };
-    ($tail:tt $(, $bind:expr)* $(,)?) => {
-        select_tokens!([$tail] $(, $bind)*)
-    };
-}
-
-/// The token of a row.
-macro_rules! token_of {
-    ($row:expr) => {
-        Token {
-            id: $row.id,
-            user_id: $row.user_id,
-            key_hint: $row.key_hint,
-            key_foreign: $row.key_foreign,
-            name: $row.name,
-            note: $row.note,
-            show_addresses: $row.show_addresses,
-            created_time: $row.created_time,
-            accessed_time: $row.accessed_time,
-            policy: std::sync::Arc::new(crate::storage::tokens::policy_of!($row)),
-            account: crate::storage::columns::token_account!($row),
-            rate_limits: crate::storage::columns::rate_limits!($row),
-            rate_counters: crate::storage::columns::rate_counters!($row),
-        }
-    };
-}
-
-/// The policy of a row.
-macro_rules! policy_of {
-    ($row:expr) => {
-        crate::domain::token_policy::TokenPolicy {
-            version: $row.version,
-            disabled_by: $row.switched_off_by,
-            lifetime: crate::domain::time::Lifetime::from($row.expires_at),
-            model_limits_enabled: $row.model_limits_enabled,
-            model_limits: $row.model_limits,
-            allow_ips: $row.allow_ips,
-            group: $row.group_name,
-            cross_group_retry: $row.cross_group_retry,
-        }
-    };
-}
-
-/// The columns that the ledger locks, of tokens that are selected and locked as `$tail` says.
-macro_rules! lock_tokens {
-    ($tail:tt, $ids:expr) => {
-        sqlx::query!(
-            r#"select id, user_id, case when deleted_time is null then version end as version, accessed_time, remain_quota,
-                 unlimited_quota, used_quota, held, day_limit, week_limit, month_limit, period_day, day_used, week_used,
-                 month_used, requests_per_minute, tokens_per_minute, concurrency, requests_tat, tokens_tat,
-                 open_reservations
-               from tokens where id = any($1) order by id for no key update"#
-                + $tail,
-            $ids as &[TokenId]
-        )
-    };
-}
-
-/// The locked token of a row.
-macro_rules! locked_token {
-    ($row:expr) => {
-        LockedToken {
-            id: $row.id,
-            user_id: $row.user_id,
-            version: $row.version,
-            accessed_time: $row.accessed_time,
-            account: crate::storage::columns::token_account!($row),
-            rate_limits: crate::storage::columns::rate_limits!($row),
-            rate_counters: crate::storage::columns::rate_counters!($row),
-        }
-    };
-}
-
-pub(super) use {policy_of, select_tokens, token_of};
 
 /// One of the owner's live tokens.
 pub async fn find(conn: &mut Conn, owner: UserId, id: TokenId) -> Result<Option<Token>, StorageError> {

@@ -1,6 +1,6 @@
 //! Tokens without what can be long, for their states.
 
-use super::token_of;
+use super::columns::token_of;
 use crate::domain::bounds;
 use crate::domain::id::UserId;
 use crate::domain::ip_allowlist::IpAllowlist;

@@ -114,7 +114,7 @@ pub async fn mint(
     if matches!(caller.credential, Credential::Session) {
         same_site::refuse_change_by_get(&parts, &app)?;
     }
-    app.rate_limiter.may_write(&caller.user)?;
+    app.core.rate_limiter.may_write(&caller.user)?;
     let (_, secret) = app.access_tokens.create(&caller, "made by GET /api/user/token", None).await?;
     Ok(NoStore(Envelope::of(secret.expose().to_owned())))
 }

@@ -94,6 +94,6 @@ pub async fn list(
         before,
         ..AuditFilter::default()
     };
-    let page = app.audit.list_own(&caller, filter, page.read(app.first_page)?).await?;
+    let page = app.audit.list_own(&caller, filter, page.read(app.settings.first_page)?).await?;
     Ok(Envelope::of(page.map(ActivityBody::from).into()))
 }

@@ -178,7 +178,7 @@ pub async fn list(
     Query(format): Query<FormatQuery>,
     Query(page): Query<PageQuery>,
 ) -> Result<Response, Fails<(InvalidRange, InvalidFilter, RangeTooLarge, ReportQueueFull)>> {
-    let (filter, page) = (query.read(&days, &app)?, page.read(app.first_page)?);
+    let (filter, page) = (query.read(&days, &app)?, page.read(app.settings.first_page)?);
     match Format::parse(format.format.as_deref())? {
         Format::Json => {
             let page = app.audit.list(&filter, page).await?;

@@ -70,7 +70,7 @@ impl FromRequestParts<Arc<AppState>> for SignedIn {
         set_user(parts, user.id);
         // To revoke a key must always work.
         if !parts.method.is_safe() && parts.method != Method::DELETE {
-            app.rate_limiter.may_write(&user)?;
+            app.core.rate_limiter.may_write(&user)?;
         }
         Ok(Self(Caller { user: User::clone(&user), credential, origin: origin(parts, app) }))
     }
@@ -173,7 +173,7 @@ pub async fn start_session(
 ) -> Result<(), ApiError> {
     session.cycle_id().await.map_err(session_failed)?;
     session.insert(USER_ID, user.get()).await.map_err(session_failed)?;
-    let now = app.clock.now().get();
+    let now = app.core.clock.now().get();
     session.insert(RENEWED, now).await.map_err(session_failed)?;
     session.insert(CREATED_TIME, now).await.map_err(session_failed)?;
     let ip = origin.ip.map_or_else(String::new, |ip| ip.to_string());
@@ -231,7 +231,7 @@ async fn by_session(parts: &mut Parts, app: &Arc<AppState>) -> Result<Arc<User>,
 
 /// Extends a session that is in use, at most once a day.
 async fn renew(session: &Session, app: &AppState) -> Result<(), ApiError> {
-    let now = app.clock.now();
+    let now = app.core.clock.now();
     let renewed: i64 = session.get(RENEWED).await.map_err(session_failed)?.unwrap_or(0);
     if now.get().saturating_sub(renewed) >= DAY {
         session.insert(RENEWED, now.get()).await.map_err(session_failed)?;

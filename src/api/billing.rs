@@ -114,12 +114,12 @@ pub async fn credit_grants(
         object: "credit_summary",
         total_granted: Dollars::from(granted(&usage, &app)),
         total_used: Dollars::from(usage.account.used.usd()),
-        total_available: Dollars::from(usage.available(app.unlimited_limit).usd()),
+        total_available: Dollars::from(usage.available(app.settings.unlimited_limit).usd()),
     })))
 }
 
 fn granted(usage: &KeyUsage, app: &AppState) -> Usd {
-    usage.available(app.unlimited_limit).usd() + usage.account.used.usd()
+    usage.available(app.settings.unlimited_limit).usd() + usage.account.used.usd()
 }
 
 /// The calls again under the path without `/v1`, which some clients use.

@@ -253,7 +253,7 @@ pub async fn list(
     Query(query): Query<LogQuery>,
     Query(page): Query<LogPageQuery>,
 ) -> Result<ListAnswer<LogBody>, Fails<(RateLimited, ReportQueueFull)>> {
-    let is_of_one_api = app.one_api && page.page_size.is_none();
+    let is_of_one_api = app.settings.one_api && page.page_size.is_none();
     let page = if is_of_one_api {
         PageRequest::from_zero(page.p.as_deref(), None)?
     } else {

@@ -156,7 +156,7 @@ pub async fn list(
     Query(query): Query<StateQuery>,
     Query(page): Query<PageQuery>,
 ) -> Result<Envelope<PageBody<ApiRequestBody>>, Fails<InvalidState>> {
-    let page = app.enablement.list(query.read()?, page.read(app.first_page)?).await?;
+    let page = app.enablement.list(query.read()?, page.read(app.settings.first_page)?).await?;
     Ok(Envelope::of(page.map(ApiRequestBody::from).into()))
 }
 

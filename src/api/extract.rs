@@ -235,7 +235,7 @@ impl ClientIp {
     /// Reads the address from the peer and the headers.
     pub fn of(parts: &Parts, app: &AppState) -> Self {
         let peer = parts.extensions.get::<ConnectInfo<SocketAddr>>().map(|peer| peer.0.ip().to_canonical());
-        let trusted = |ip: &IpAddr| app.trusted_proxies.iter().any(|net| net.contains(ip));
+        let trusted = |ip: &IpAddr| app.settings.trusted_proxies.iter().any(|net| net.contains(ip));
         if !peer.as_ref().is_some_and(trusted) {
             return Self(peer);
         }

@@ -63,8 +63,8 @@ pub async fn status(State(app): State<Arc<AppState>>) -> Envelope<StatusBody> {
         registration: rules.registration_open,
         token_api: if rules.token_api_open { "enabled" } else { "by_request" },
         contact: rules.contact.clone(),
-        time_zone: app.time_zone.clone(),
-        api_base_url: app.api_base_url.clone(),
+        time_zone: app.settings.time_zone.clone(),
+        api_base_url: app.settings.api_base_url.clone(),
         low_wallet_days: bounds::LOW_WALLET_DAYS,
     })
 }
@@ -88,7 +88,7 @@ pub async fn ready(State(app): State<Arc<AppState>>) -> Result<Done, Fails<(Stop
     if app.draining.load(Ordering::SeqCst) {
         return Err(ApiError::new(ErrorCode::Stopping, "this server is stopping; use another one").into());
     }
-    let health = app.db.health().await?;
+    let health = app.core.db.health().await?;
     if !health.is_migrated {
         return Err(ApiError::new(ErrorCode::NotMigrated, "the database is not migrated yet; retry shortly").into());
     }
@@ -108,7 +108,7 @@ pub async fn metrics(
     Response,
     Fails<(NotSignedIn, InvalidCredential, UserMismatch, UserDisabled, RateLimited, NotAnAdministrator, NotFound)>,
 > {
-    match app.metrics_access {
+    match app.settings.metrics_access {
         MetricsAccess::Open => {}
         MetricsAccess::Admin => {
             let (mut parts, _) = request.into_parts();

@@ -52,7 +52,7 @@ pub async fn list(
     Json(body): Json<IdsBody>,
 ) -> Result<NoStore<Envelope<KeysBody>>, Fails<(MissingField, InvalidIds)>> {
     let ids = body.read(bounds::MAX_KEY_BATCH)?;
-    app.rate_limiter.may_write_more(&caller.user, ids.len())?;
+    app.core.rate_limiter.may_write_more(&caller.user, ids.len())?;
     let keys = app.keys.list(&caller, &ids).await?;
     let keys = keys.into_iter().map(|(id, key)| (id.to_string(), key.expose().to_owned())).collect();
     Ok(NoStore(Envelope::of(KeysBody { keys })))

@@ -46,8 +46,11 @@ pub async fn list(
     KeyHolder(key): KeyHolder,
 ) -> Result<NoStore<Plain<ModelsBody>>, Fails<KeyHolderError>> {
     let usage = app.usage.by_key(&key, ip, RateLimiter::may_call_drop_in).await?;
-    let names: Vec<String> =
-        if usage.model_limits_enabled { usage.model_limits.allowed_of(&app.models) } else { app.models.clone() };
+    let names: Vec<String> = if usage.model_limits_enabled {
+        usage.model_limits.allowed_of(&app.settings.models)
+    } else {
+        app.settings.models.clone()
+    };
     let model = |id| ModelBody { id, object: "model", created: 0, owned_by: "keymeter" };
     Ok(NoStore(Plain(ModelsBody { object: "list", data: names.into_iter().map(model).collect() })))
 }

@@ -129,7 +129,7 @@ pub async fn rotate(
     Fails<(InvalidGrace, NotFound, TooManyOldKeys, ExpiredToken, WrongVersion, IdempotencyErrors)>,
 > {
     let rotated = app.old_keys.rotate(&caller, TokenId::new(id), body.read()?, &expected, request.as_ref()).await?;
-    let now = app.clock.now();
+    let now = app.core.clock.now();
     Ok(rotated.map(|rotated| NoStore(Envelope::of(RotatedBody::new(&rotated, now)))))
 }
 
@@ -143,7 +143,7 @@ pub async fn list(
     Query(query): Query<OldKeysQuery>,
 ) -> Result<Envelope<Vec<OldKeyBody>>, Fails<NotFound>> {
     let keys = app.old_keys.list(&caller, TokenId::new(id), query.is_ended()).await?;
-    let now = app.clock.now();
+    let now = app.core.clock.now();
     Ok(Envelope::of(keys.iter().map(|key| OldKeyBody::new(key, now)).collect()))
 }
 

@@ -79,7 +79,7 @@ pub async fn list_own(
 ) -> Result<Envelope<RefusedBody>, Fails<(InvalidRange, RangeTooLarge, ReportQueueFull, NotFound)>> {
     let span = days.span(app.usage_reports.today(None))?;
     let report = app.usage_reports.show_own_refused(&caller, days.token()?, span).await?;
-    Ok(Envelope::of(RefusedBody::new(&report, app.time_zone.clone())))
+    Ok(Envelope::of(RefusedBody::new(&report, app.settings.time_zone.clone())))
 }
 
 /// Refused requests of everyone, of one user or of one token, by reason. Up to five seconds late.
@@ -94,5 +94,5 @@ pub async fn list(
 ) -> Result<Envelope<RefusedBody>, Fails<(InvalidRange, RangeTooLarge, ReportQueueFull, NotFound)>> {
     let span = days.span(app.usage_reports.today(None))?;
     let report = app.usage_reports.show_refused(&caller, user.scope(days.token()?)?, span).await?;
-    Ok(Envelope::of(RefusedBody::new(&report, app.time_zone.clone())))
+    Ok(Envelope::of(RefusedBody::new(&report, app.settings.time_zone.clone())))
 }

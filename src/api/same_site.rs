@@ -89,7 +89,7 @@ fn is_own_origin(origin: &str, parts: &Parts, app: &AppState) -> bool {
     let host_header = parts.headers.get(header::HOST).and_then(|value| value.to_str().ok());
     let host_header = host_header.or_else(|| parts.uri.authority().map(http::uri::Authority::as_str));
     let is_host = host_header.is_some_and(|name| host.eq_ignore_ascii_case(without_default_port(scheme, name)));
-    let public = split_origin(&app.public_url);
+    let public = split_origin(&app.settings.public_url);
     let is_public = public.is_some_and(|(public_scheme, public_host)| {
         scheme.eq_ignore_ascii_case(public_scheme) && host.eq_ignore_ascii_case(public_host)
     });

@@ -97,7 +97,7 @@ impl From<(&str, &GroupInfo)> for GroupSettingBody {
     responses((status = 200, body = Envelope<SettingsBody>)))]
 pub async fn list(State(app): State<Arc<AppState>>, _: Admin) -> Envelope<SettingsBody> {
     Envelope::of(SettingsBody {
-        settings: app.settings.iter().map(SettingBody::from).collect(),
+        settings: app.settings.shown.iter().map(SettingBody::from).collect(),
         groups: app.tokens.groups().all().map(GroupSettingBody::from).collect(),
     })
 }

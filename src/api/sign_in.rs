@@ -99,7 +99,7 @@ pub async fn sign_in(
     headers: HeaderMap,
     Json(body): Json<LoginBody, MAX_STRANGERS_BODY>,
 ) -> Result<Envelope<UserBody>, Fails<SignInErrors>> {
-    if app.cookies == Cookies::ForHttpsAlone && same_site::is_plain_http(&headers) {
+    if app.settings.cookies == Cookies::ForHttpsAlone && same_site::is_plain_http(&headers) {
         let message = "the session cookie is for HTTPS alone, and this page was opened over plain HTTP, so the browser would not \
                        keep it: open it over https, or set KEYMETER_HTTP__SECURE_COOKIES=never";
         return Err(ApiError::new(ErrorCode::HttpsRequired, message).into());

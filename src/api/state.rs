@@ -8,7 +8,6 @@ use ipnet::IpNet;
 
 use super::dashboard::files::DashboardFiles;
 use super::same_site::Cookies;
-use crate::domain::clock::Clock;
 use crate::domain::page::FirstPage;
 use crate::domain::setting::Setting;
 use crate::domain::usage::UnlimitedLimit;
@@ -16,6 +15,7 @@ use crate::service::access_tokens::AccessTokens;
 use crate::service::audit::Audit;
 use crate::service::authenticator::Authenticator;
 use crate::service::charge_history::ChargeHistory;
+use crate::service::core::Core;
 use crate::service::enablement::Enablement;
 use crate::service::forecasts::Forecasts;
 use crate::service::foreign_keys::KeyReader;
@@ -26,9 +26,7 @@ use crate::service::ledger::Ledger;
 use crate::service::old_keys::OldKeys;
 use crate::service::overview::Overviews;
 use crate::service::prices::Prices;
-use crate::service::rate_limiter::RateLimiter;
 use crate::service::request_history::RequestHistory;
-use crate::service::rng::Rng;
 use crate::service::sessions::Sessions;
 use crate::service::sign_in::SignIn;
 use crate::service::sign_in_limits::SignInLimits;
@@ -36,12 +34,12 @@ use crate::service::tokens::Tokens;
 use crate::service::usage::Usage;
 use crate::service::usage_reports::UsageReports;
 use crate::service::users::{AccountRules, Users};
-use crate::storage::Db;
 use crate::telemetry::requests::HttpMetrics;
 use crate::telemetry::{Metrics, MetricsAccess};
 
 /// The services and settings that handlers use.
 pub struct AppState {
+    pub core: Core,
     pub tokens: Tokens,
     pub keys: Keys,
     pub old_keys: OldKeys,
@@ -63,18 +61,19 @@ pub struct AppState {
     pub audit: Audit,
     pub imports: Imports,
     pub account_rules: Arc<AccountRules>,
-    pub rate_limiter: Arc<RateLimiter>,
     pub ledger: Arc<Ledger>,
     pub prices: Arc<Prices>,
     pub authenticator: Arc<Authenticator>,
-    pub clock: Arc<dyn Clock>,
-    pub rng: Rng,
     pub metrics: Metrics,
     pub http_metrics: HttpMetrics,
-    /// Only for readiness.
-    pub db: Db,
     /// True once the server begins to stop.
     pub draining: Arc<AtomicBool>,
+    pub dashboard: Arc<DashboardFiles>,
+    pub settings: ApiSettings,
+}
+
+/// The settings that handlers use.
+pub struct ApiSettings {
     pub metrics_access: MetricsAccess,
     pub trusted_proxies: Vec<IpNet>,
     pub cookies: Cookies,
@@ -86,12 +85,11 @@ pub struct AppState {
     pub first_page: FirstPage,
     pub unlimited_limit: UnlimitedLimit,
     pub models: Vec<String>,
-    pub dashboard: Arc<DashboardFiles>,
     pub time_zone: String,
     /// `http.public_url`, the address that users type; may be empty.
     pub public_url: String,
     /// `dashboard.api_base_url`; may be empty.
     pub api_base_url: String,
-    /// For administrators.
-    pub settings: Vec<Setting>,
+    /// All settings, for administrators.
+    pub shown: Vec<Setting>,
 }

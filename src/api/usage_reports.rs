@@ -257,7 +257,7 @@ fn cells_of(report: &UsageReport, row: &ReportRow) -> Vec<String> {
 fn answer(report: UsageReport, format: Format, app: &AppState) -> Response {
     match format {
         Format::Json => {
-            let zone = report.zone.map_or_else(|| app.time_zone.clone(), |zone| zone.name().to_owned());
+            let zone = report.zone.map_or_else(|| app.settings.time_zone.clone(), |zone| zone.name().to_owned());
             Envelope::of(ReportBody::new(&report, zone)).into_response()
         }
         Format::Csv { bom } => csv_of(report, bom),

@@ -11,7 +11,11 @@ use super::database::Opened;
 use super::error::StartError;
 use super::pool_sizes::PoolSizes;
 use crate::api::dashboard::DashboardFiles;
-use crate::api::{router, same_site::Cookies, state::AppState};
+use crate::api::{
+    router,
+    same_site::Cookies,
+    state::{ApiSettings, AppState},
+};
 use crate::config::{self, ClientOf, Config, ListKey, Registration, TokenApi};
 use crate::domain::clock::Clock;
 use crate::domain::group::Groups;
@@ -21,9 +25,11 @@ use crate::domain::money::Quota;
 use crate::service::access_tokens::AccessTokens;
 use crate::service::audit::Audit;
 use crate::service::authenticator::Authenticator;
+use crate::service::base::Base;
 use crate::service::charge_history::ChargeHistory;
 use crate::service::clock::ClockReader;
 use crate::service::clock_repair::{ClockRepairer, ClockRepairs};
+use crate::service::core::Core;
 use crate::service::enablement::Enablement;
 use crate::service::forecasts::Forecasts;
 use crate::service::foreign_keys::{ForeignKeys, KeyReader};
@@ -34,7 +40,7 @@ use crate::service::jobs;
 use crate::service::key_cache::KeyCache;
 use crate::service::key_holders::KeyHolders;
 use crate::service::keys::Keys;
-use crate::service::ledger::{Lanes, Ledger, LedgerRules};
+use crate::service::ledger::{Ledger, LedgerParts, LedgerRules};
 use crate::service::old_key_uses::OldKeyUses;
 use crate::service::old_keys::OldKeys;
 use crate::service::overview::Overviews;
@@ -59,7 +65,6 @@ use crate::storage::sessions::SessionTable;
 use crate::telemetry::caches::InvalidationMetrics;
 use crate::telemetry::clock::ClockMetrics;
 use crate::telemetry::jobs::JobMetrics;
-use crate::telemetry::prices::PriceMetrics;
 use crate::telemetry::requests::HttpMetrics;
 use crate::telemetry::{self, Metrics};
 /// The assembled service.
@@ -90,46 +95,24 @@ impl App {
         cost: HashCost,
     ) -> Result<Self, StartError> {
         let Opened { db, vault } = opened;
+        let base = Base { db, clock, rng, vault };
+        let Base { db, clock, rng, vault } = &base;
         let mut registry = telemetry::registry();
         let http_metrics = HttpMetrics::register(&mut registry);
         db.register_metrics(&mut registry);
         let groups = Groups::new(config.groups.clone());
+        let calendar = config.usage.calendar();
         let account_rules = Arc::new(account_rules(config, &groups)?);
-        let limits = RequestLimits {
-            search: config.limits.search_per_minute,
-            login: config.limits.login_per_minute,
-            usage: config.limits.usage_per_minute,
-            drop_in: config.limits.drop_in_per_minute,
-            wrong_keys: config.limits.wrong_keys_per_minute,
-            wrong_credentials: config.limits.wrong_credentials_per_minute,
-            register: config.limits.register_per_minute,
-            writes: config.limits.writes_per_minute,
-        };
-        let rate_limiter = Arc::new(RateLimiter::new(limits, &clock));
-        let foreign_keys = Arc::new(ForeignKeys::new(db.clone(), Arc::clone(&clock)));
+        let rate_limiter = Arc::new(RateLimiter::new(request_limits(config), clock));
+        let foreign_keys = Arc::new(ForeignKeys::new(&base));
         let counted = Arc::clone(&foreign_keys);
         telemetry::caches::register_foreign_keys(&mut registry, move || counted.len() as u64);
         let key_reader = KeyReader::new(vault.clone(), Arc::clone(&foreign_keys));
-        let key_holders = Arc::new(KeyHolders::new(key_reader.clone(), Arc::clone(&rate_limiter), Arc::clone(&clock)));
-        let passwords = Passwords::new(rng.clone(), cost);
-        let sign_in_limits = Arc::new(SignInLimits::new(
-            db.clone(),
-            Arc::clone(&clock),
-            vault.digests().clone(),
-            config.limits.login_per_minute,
-        ));
-        let authenticator =
-            Arc::new(Authenticator::new(&db, Arc::clone(&clock), vault.clone(), Arc::clone(&rate_limiter)));
-        let balances = Arc::new(RecentBalances::new());
-        let key_cache = Arc::new(KeyCache::start(db.clone(), Arc::clone(&clock), Arc::clone(&balances), &mut registry));
-        let metrics = PriceMetrics::register(&mut registry);
-        let prices = Arc::new(Prices::new(
-            db.clone(),
-            Arc::clone(&clock),
-            (config.prices.clone(), groups.clone()),
-            price_file(config.file.clone()),
-            metrics,
-        ));
+        let authenticator = Arc::new(Authenticator::new(&base, Arc::clone(&rate_limiter)));
+        let recent_balances = Arc::new(RecentBalances::new());
+        let key_cache = Arc::new(KeyCache::start(&base, Arc::clone(&recent_balances), &mut registry));
+        let from = (config.prices.clone(), groups.clone());
+        let prices = Arc::new(Prices::new(&base, from, price_file(config.file.clone()), &mut registry));
         let invalidator = Invalidator::new(
             Arc::clone(&authenticator),
             Arc::clone(&key_cache),
@@ -137,180 +120,79 @@ impl App {
             Arc::clone(&prices),
             InvalidationMetrics::register(&mut registry),
         );
-        let calendar = config.usage.calendar();
-        let own_tokens = Arc::new(Loader::start(OwnTokens(db.clone())));
-        let PoolSizes { lanes, flushes, .. } = PoolSizes::of(config);
-        let ledger_rules = LedgerRules {
-            lanes,
-            flushes,
-            queue: config.ledger.queue,
-            calendar,
-            groups: groups.clone(),
-            client_addresses: config.usage.client_addresses,
-        };
-        let refused_requests = Arc::new(RefusedRequests::new(
-            db.clone(),
-            Arc::clone(&clock),
-            config.usage.client_addresses,
-            &mut registry,
-        ));
+        let core = Core::new(&base, invalidator, Arc::clone(&rate_limiter), calendar, groups);
+
+        let addresses = config.usage.client_addresses;
+        let refused_requests = Arc::new(RefusedRequests::new(&base, addresses, &mut registry));
+        let old_key_uses = Arc::new(OldKeyUses::new(&base));
         let (repairs, repair_queue) = ClockRepairs::new();
-        let repairer = ClockRepairer::new(db.clone(), Arc::clone(&clock), calendar, invalidator.clone());
-        let clock_metrics = ClockMetrics::register(&mut registry);
-        let clock_reader = Arc::new(ClockReader::new(db.clone(), Arc::clone(&clock), clock_metrics));
-        let lanes = Lanes::start(
-            &db,
-            &clock,
-            &repairs,
-            &rng,
-            &balances,
-            &key_cache,
-            &refused_requests,
-            &prices,
-            &ledger_rules,
-            &mut registry,
-        );
-        let old_key_uses = Arc::new(OldKeyUses::new(db.clone(), Arc::clone(&clock)));
-        let job_metrics = JobMetrics::register(&mut registry, jobs::names());
-        let ledger = Ledger::new(
-            db.clone(),
-            key_reader.clone(),
+        let repairer = ClockRepairer::new(core.clone());
+        let clock_reader =
+            Arc::new(ClockReader::new(db.clone(), Arc::clone(clock), ClockMetrics::register(&mut registry)));
+        let PoolSizes { lanes, flushes, .. } = PoolSizes::of(config);
+        let rules = LedgerRules { lanes, flushes, queue: config.ledger.queue, client_addresses: addresses };
+        let parts = LedgerParts {
+            key_reader: key_reader.clone(),
             key_cache,
-            lanes,
-            Arc::clone(&clock),
-            Arc::clone(&clock_reader),
+            recent_balances,
+            clock_reader: Arc::clone(&clock_reader),
             repairs,
-            rng.clone(),
-            groups.clone(),
-            calendar,
-            Arc::clone(&refused_requests),
-            Arc::clone(&prices),
-            Arc::clone(&old_key_uses),
-        );
+            refused_requests: Arc::clone(&refused_requests),
+            prices: Arc::clone(&prices),
+            old_key_uses: Arc::clone(&old_key_uses),
+        };
+        let ledger = Arc::new(Ledger::start(core.clone(), parts, &rules, &mut registry));
+        let job_metrics = JobMetrics::register(&mut registry, jobs::names());
+
+        let own_tokens = Arc::new(Loader::start(OwnTokens(db.clone())));
+        let key_holders = Arc::new(KeyHolders::new(&core, key_reader.clone()));
+        let passwords = Passwords::new(rng.clone(), cost);
+        let sign_in_limits = Arc::new(SignInLimits::new(&base, config.limits.login_per_minute));
         let reports = Arc::new(ReportQueue::new());
         let token_rules = TokenRules {
             max_tokens: config.accounts.max_tokens,
             restore_days: config.tokens.restore_days,
-            groups: groups.clone(),
             cell: config.cell.label,
-            calendar,
         };
         let state = Arc::new(AppState {
-            tokens: Tokens::new(
-                db.clone(),
-                vault.clone(),
-                rng.clone(),
-                Arc::clone(&clock),
-                Arc::clone(&rate_limiter),
-                invalidator.clone(),
-                token_rules,
-            ),
-            old_keys: OldKeys::new(
-                db.clone(),
-                vault.clone(),
-                rng.clone(),
-                Arc::clone(&clock),
-                invalidator.clone(),
-                config.cell.label,
-            ),
-            keys: Keys::new(db.clone(), vault.clone(), Arc::clone(&clock), Arc::clone(&own_tokens)),
+            tokens: Tokens::new(core.clone(), token_rules),
+            old_keys: OldKeys::new(core.clone(), config.cell.label),
+            keys: Keys::new(core.clone(), Arc::clone(&own_tokens)),
             key_reader,
-            usage: Usage::new(
-                db.clone(),
-                Arc::clone(&clock),
-                Arc::clone(&key_holders),
-                own_tokens,
-                config.usage.time_zone,
-            ),
-            charge_history: ChargeHistory::new(
-                db.clone(),
-                Arc::clone(&clock),
-                Arc::clone(&key_holders),
-                Arc::clone(&rate_limiter),
-                Arc::clone(&reports),
-                config.usage.time_zone,
-            ),
-            request_history: RequestHistory::new(db.clone(), Arc::clone(&clock), key_holders, Arc::clone(&reports)),
-            usage_reports: UsageReports::new(
-                db.clone(),
-                Arc::clone(&clock),
-                Arc::clone(&reports),
-                config.usage.time_zone,
-            ),
-            forecasts: Forecasts::new(db.clone()),
-            overviews: Overviews::new(db.clone(), Arc::clone(&reports)),
-            users: Users::new(
-                db.clone(),
-                rng.clone(),
-                Arc::clone(&clock),
-                Arc::clone(&rate_limiter),
-                Arc::clone(&sign_in_limits),
-                passwords.clone(),
-                invalidator.clone(),
-                groups,
-                Arc::clone(&account_rules),
-            ),
-            sign_in: SignIn::new(
-                db.clone(),
-                Arc::clone(&clock),
-                Arc::clone(&rate_limiter),
-                Arc::clone(&sign_in_limits),
-                passwords,
-                Arc::clone(&account_rules),
-            ),
+            usage: Usage::new(core.clone(), Arc::clone(&key_holders), own_tokens),
+            charge_history: ChargeHistory::new(core.clone(), Arc::clone(&key_holders), Arc::clone(&reports)),
+            request_history: RequestHistory::new(core.clone(), key_holders, Arc::clone(&reports)),
+            usage_reports: UsageReports::new(core.clone(), Arc::clone(&reports)),
+            forecasts: Forecasts::new(core.clone()),
+            overviews: Overviews::new(core.clone(), Arc::clone(&reports)),
+            users: Users::new(core.clone(), Arc::clone(&sign_in_limits), passwords.clone(), Arc::clone(&account_rules)),
+            sign_in: SignIn::new(core.clone(), Arc::clone(&sign_in_limits), passwords, Arc::clone(&account_rules)),
             sign_in_limits,
-            sessions: Sessions::new(db.clone(), vault.clone(), Arc::clone(&clock)),
-            access_tokens: AccessTokens::new(
-                db.clone(),
-                vault.clone(),
-                rng.clone(),
-                Arc::clone(&clock),
-                invalidator.clone(),
-            ),
-            enablement: Enablement::new(
-                db.clone(),
-                Arc::clone(&clock),
-                invalidator.clone(),
-                Arc::clone(&account_rules),
-            ),
-            gateways: Gateways::new(db.clone(), vault.clone(), rng.clone(), Arc::clone(&clock), invalidator.clone()),
-            imports: Imports::new(db.clone()),
-            audit: Audit::new(db.clone(), reports),
+            sessions: Sessions::new(core.clone()),
+            access_tokens: AccessTokens::new(core.clone()),
+            enablement: Enablement::new(core.clone(), Arc::clone(&account_rules)),
+            gateways: Gateways::new(core.clone()),
+            imports: Imports::new(core.clone()),
+            audit: Audit::new(core.clone(), reports),
             account_rules,
-            rate_limiter: Arc::clone(&rate_limiter),
-            ledger: Arc::new(ledger),
+            ledger,
             prices: Arc::clone(&prices),
             authenticator,
-            clock: Arc::clone(&clock),
-            rng,
             metrics: Metrics::new(registry),
             http_metrics,
-            db: db.clone(),
             draining: Arc::default(),
-            metrics_access: config.server.metrics,
-            trusted_proxies: config.server.trusted_proxies.iter().copied().map(ip_allowlist::canonical).collect(),
-            cookies: if config.http.cookies_are_secure() { Cookies::ForHttpsAlone } else { Cookies::ForAll },
-            request_timeout: Duration::from_secs(config.server.request_timeout_seconds),
-            errors_as_200: config.http.errors_as_200,
-            unlimited_limit: config.compat.unlimited_limit,
-            one_api: config.compat.client == ClientOf::OneApi,
-            masked_list_key: config.compat.list_key == ListKey::Masked,
-            first_page: config.compat.first_page,
-            models: config.models.names.clone(),
             dashboard: DashboardFiles::load(&config.dashboard.dir)
                 .map_err(|error| StartError::Setting("dashboard.dir", error.to_string()))?,
-            time_zone: config.usage.time_zone.to_string(),
-            public_url: config.http.public_url.clone(),
-            api_base_url: config.dashboard.api_base_url.clone(),
-            settings: config.shown.clone(),
+            settings: api_settings(config),
+            core: core.clone(),
         });
-        let sessions = SessionTable::new(db, clock, vault.digests().clone());
+        let sessions = SessionTable::new(db.clone(), Arc::clone(clock), vault.digests().clone());
         let router = router::router(Arc::clone(&state), sessions, config.http.cookies_are_secure());
         Ok(Self {
             state,
             router,
             rate_limiter,
-            invalidator,
+            invalidator: core.invalidator,
             foreign_keys,
             refused_requests,
             old_key_uses,
@@ -319,6 +201,39 @@ impl App {
             job_metrics,
             repairer: Some((repairer, repair_queue)),
         })
+    }
+}
+
+fn api_settings(config: &Config) -> ApiSettings {
+    ApiSettings {
+        metrics_access: config.server.metrics,
+        trusted_proxies: config.server.trusted_proxies.iter().copied().map(ip_allowlist::canonical).collect(),
+        cookies: if config.http.cookies_are_secure() { Cookies::ForHttpsAlone } else { Cookies::ForAll },
+        request_timeout: Duration::from_secs(config.server.request_timeout_seconds),
+        errors_as_200: config.http.errors_as_200,
+        unlimited_limit: config.compat.unlimited_limit,
+        one_api: config.compat.client == ClientOf::OneApi,
+        masked_list_key: config.compat.list_key == ListKey::Masked,
+        first_page: config.compat.first_page,
+        models: config.models.names.clone(),
+        time_zone: config.usage.time_zone.to_string(),
+        public_url: config.http.public_url.clone(),
+        api_base_url: config.dashboard.api_base_url.clone(),
+        shown: config.shown.clone(),
+    }
+}
+
+fn request_limits(config: &Config) -> RequestLimits {
+    let limits = &config.limits;
+    RequestLimits {
+        search: limits.search_per_minute,
+        login: limits.login_per_minute,
+        usage: limits.usage_per_minute,
+        drop_in: limits.drop_in_per_minute,
+        wrong_keys: limits.wrong_keys_per_minute,
+        wrong_credentials: limits.wrong_credentials_per_minute,
+        register: limits.register_per_minute,
+        writes: limits.writes_per_minute,
     }
 }
 

@@ -83,7 +83,7 @@ async fn run(
     generated_password: Option<Zeroizing<String>>,
     mut stop: StopSignals,
 ) {
-    let db = app.state.db.clone();
+    let db = app.state.core.db.clone();
     print_start(&listener, config, database, app.state.dashboard.is_built(), generated_password.as_ref());
     let background = app.background(config);
     let (refused_requests, old_key_uses) = (Arc::clone(&app.refused_requests), Arc::clone(&app.old_key_uses));
@@ -124,7 +124,7 @@ pub fn connection_limits(config: &Config) -> ConnectionLimits {
 impl App {
     /// Starts the background tasks: jobs, and listening for changes on other servers.
     fn background(&mut self, config: &Config) -> Vec<tokio::task::JoinHandle<()>> {
-        let (db, clock) = (self.state.db.clone(), Arc::clone(&self.state.clock));
+        let (db, clock) = (self.state.core.db.clone(), Arc::clone(&self.state.core.clock));
         let max_clock_skew = i64::from(config.server.max_clock_skew_seconds);
         let rules = JobRules {
             retention_days: config.usage.retention_days,

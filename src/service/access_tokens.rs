@@ -1,20 +1,15 @@
 //! Access tokens of users (spec §5.1).
 
-use std::sync::Arc;
-
 use super::actors::{self, ActorError};
-use super::invalidator::Invalidator;
-use super::rng::Rng;
-use super::vault::Vault;
 use crate::domain::access_token::AccessToken;
 use crate::domain::audit::{Action, Actor, AuditEntry, Subject};
 use crate::domain::bounds;
 use crate::domain::caller::Caller;
-use crate::domain::clock::Clock;
 use crate::domain::id::AccessTokenId;
 use crate::domain::secrets::AccessTokenSecret;
 use crate::domain::time::{Lifetime, UnixTime};
-use crate::storage::{Db, StorageError, access_tokens, audit};
+use crate::service::core::Core;
+use crate::storage::{StorageError, access_tokens, audit};
 
 /// Why a request about access tokens was refused.
 #[derive(Debug, thiserror::Error)]
@@ -42,17 +37,13 @@ pub enum AccessTokensError {
 /// The access token service.
 #[derive(Debug)]
 pub struct AccessTokens {
-    db: Db,
-    vault: Vault,
-    rng: Rng,
-    clock: Arc<dyn Clock>,
-    invalidator: Invalidator,
+    core: Core,
 }
 
 impl AccessTokens {
     /// A service on `db`.
-    pub const fn new(db: Db, vault: Vault, rng: Rng, clock: Arc<dyn Clock>, invalidator: Invalidator) -> Self {
-        Self { db, vault, rng, clock, invalidator }
+    pub const fn new(core: Core) -> Self {
+        Self { core }
     }
 
     /// Lists the caller's access tokens, newest first.
@@ -60,7 +51,7 @@ impl AccessTokens {
     /// # Errors
     /// The database.
     pub async fn list(&self, caller: &Caller) -> Result<Vec<AccessToken>, AccessTokensError> {
-        let mut conn = self.db.acquire().await?;
+        let mut conn = self.core.db.acquire().await?;
         Ok(access_tokens::list(&mut conn, caller.user.id).await?)
     }
 
@@ -75,7 +66,7 @@ impl AccessTokens {
         name: &str,
         lifetime: Option<Lifetime>,
     ) -> Result<(AccessToken, AccessTokenSecret), AccessTokensError> {
-        let now = self.clock.now();
+        let now = self.core.clock.now();
         let latest_expiry = caller.credential.latest_expiry();
         let lifetime = lifetime.unwrap_or_else(|| Lifetime::from(latest_expiry));
         let expires_at: Option<UnixTime> = lifetime.into();
@@ -87,10 +78,10 @@ impl AccessTokens {
         {
             return Err(AccessTokensError::ExpiryTooLate(latest.get()));
         }
-        let secret = self.rng.generate(|rng| AccessTokenSecret::generate(rng));
-        let digest = self.vault.digests().digest(secret.expose());
+        let secret = self.core.rng.generate(|rng| AccessTokenSecret::generate(rng));
+        let digest = self.core.vault.digests().digest(secret.expose());
         let owner = caller.user.id;
-        let mut tx = self.db.begin().await?;
+        let mut tx = self.core.db.begin().await?;
         actors::lock_caller(&mut tx, owner).await?;
         // The job deletes them, but not while the clocks differ; their number must be bounded then too.
         access_tokens::delete_expired_of(&mut tx, owner, now, 2 * bounds::MAX_ACCESS_TOKENS).await?;
@@ -100,7 +91,7 @@ impl AccessTokens {
         let id = access_tokens::insert(&mut tx, owner, name, &digest, expires_at, now).await?;
         let subject = Subject::access_token(id, owner);
         audit::insert(&mut tx, AuditEntry::new(now, Actor::from(caller), Action::AccessTokenCreated, subject)).await?;
-        self.invalidator.commit(tx, owner).await?;
+        self.core.invalidator.commit(tx, owner).await?;
         let token = AccessToken { id, name: name.to_owned(), created_time: now, expires_at, last_used_time: None };
         Ok((token, secret))
     }
@@ -111,13 +102,13 @@ impl AccessTokens {
     /// The caller has no such access token; the database.
     pub async fn revoke(&self, caller: &Caller, id: AccessTokenId) -> Result<(), AccessTokensError> {
         let owner = caller.user.id;
-        let mut tx = self.db.begin().await?;
+        let mut tx = self.core.db.begin().await?;
         if !access_tokens::delete(&mut tx, owner, id).await? {
             return Err(AccessTokensError::NotFound);
         }
-        let (at, subject) = (self.clock.now(), Subject::access_token(id, owner));
+        let (at, subject) = (self.core.clock.now(), Subject::access_token(id, owner));
         audit::insert(&mut tx, AuditEntry::new(at, Actor::from(caller), Action::AccessTokenRevoked, subject)).await?;
-        self.invalidator.commit(tx, owner).await?;
+        self.core.invalidator.commit(tx, owner).await?;
         Ok(())
     }
 }

@@ -7,7 +7,8 @@ use crate::domain::audit::{AuditFilter, AuditLine};
 use crate::domain::bounds;
 use crate::domain::caller::Caller;
 use crate::domain::page::{Page, PageRequest};
-use crate::storage::{self, Db, StorageError, audit};
+use crate::service::core::Core;
+use crate::storage::{self, StorageError, audit};
 
 #[derive(Debug, thiserror::Error)]
 pub enum AuditError {
@@ -25,14 +26,14 @@ pub enum AuditError {
 /// The audit service.
 #[derive(Debug)]
 pub struct Audit {
-    db: Db,
+    core: Core,
     reports: Arc<ReportQueue>,
 }
 
 impl Audit {
     /// A service on `db`.
-    pub const fn new(db: Db, reports: Arc<ReportQueue>) -> Self {
-        Self { db, reports }
+    pub const fn new(core: Core, reports: Arc<ReportQueue>) -> Self {
+        Self { core, reports }
     }
 
     /// Lists matching entries, newest first.
@@ -40,7 +41,7 @@ impl Audit {
     /// # Errors
     /// The database.
     pub async fn list(&self, filter: &AuditFilter, page: PageRequest) -> Result<Page<AuditLine>, AuditError> {
-        let mut tx = self.db.begin().await?;
+        let mut tx = self.core.db.begin().await?;
         let lines = audit::list(&mut tx, filter, page.size(), page.offset()).await?;
         let total = match page.total_if_last(lines.len()) {
             Some(total) => total,
@@ -55,7 +56,7 @@ impl Audit {
     /// # Errors
     /// More than [`bounds::MAX_AUDIT_CSV_LINES`] match; too many reports at once; the database.
     pub async fn export(&self, caller: &Caller, filter: AuditFilter) -> Result<Vec<AuditLine>, AuditError> {
-        let db = self.db.clone();
+        let db = self.core.db.clone();
         let report = async move {
             let mut tx = db.begin().await?;
             let lines = audit::list(&mut tx, &filter, bounds::MAX_AUDIT_CSV_LINES + 1, 0).await?;

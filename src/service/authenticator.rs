@@ -18,6 +18,7 @@ use crate::domain::key::Digest;
 use crate::domain::secrets::{AccessTokenSecret, GatewaySecret};
 use crate::domain::time::UnixTime;
 use crate::domain::user::{User, UserStatus};
+use crate::service::base::Base;
 use crate::service::rate_limiter::{RateLimited, RateLimiter};
 use crate::service::vault::Vault;
 use crate::storage::loader::{Loader, Loads};
@@ -179,7 +180,8 @@ impl Loads for GatewayCredentials {
 
 impl Authenticator {
     /// An authenticator with empty caches. Starts the tasks that read accounts and credentials.
-    pub fn new(db: &Db, clock: Arc<dyn Clock>, vault: Vault, rate_limiter: Arc<RateLimiter>) -> Self {
+    pub fn new(base: &Base, rate_limiter: Arc<RateLimiter>) -> Self {
+        let Base { db, clock, vault, .. } = base.clone();
         Self {
             users: Credentials::start(AccessTokens { db: db.clone(), clock: Arc::clone(&clock) }),
             gateways: Credentials::start(GatewayCredentials { db: db.clone(), clock: Arc::clone(&clock) }),

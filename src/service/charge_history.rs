@@ -3,8 +3,6 @@
 use std::net::IpAddr;
 use std::sync::Arc;
 
-use chrono_tz::Tz;
-
 use super::key_holders::{KeyHolderError, KeyHolders};
 use super::rate_limiter::{RateLimited, RateLimiter};
 use super::report_queue::{ReportQueue, ReportQueueFull};
@@ -13,11 +11,11 @@ use super::usage_reports::ReportScope;
 use crate::domain::bounds;
 use crate::domain::caller::Caller;
 use crate::domain::charge_history::{ChargeFilter, PastCharge, Spend};
-use crate::domain::clock::Clock;
 use crate::domain::page::{Page, PageRequest};
 use crate::domain::request_history::{PastRequest, RequestFilter};
 use crate::domain::spend::SpendParts;
-use crate::storage::{Db, StorageError, charge_history, users};
+use crate::service::core::Core;
+use crate::storage::{StorageError, charge_history, users};
 
 #[derive(Debug, thiserror::Error)]
 pub enum ChargeHistoryError {
@@ -31,25 +29,14 @@ pub enum ChargeHistoryError {
 
 #[derive(Debug)]
 pub struct ChargeHistory {
-    db: Db,
-    clock: Arc<dyn Clock>,
+    core: Core,
     key_holders: Arc<KeyHolders>,
-    rate_limiter: Arc<RateLimiter>,
     reports: Arc<ReportQueue>,
-    zone: Tz,
 }
 
 impl ChargeHistory {
-    /// `zone` is the time zone of days.
-    pub const fn new(
-        db: Db,
-        clock: Arc<dyn Clock>,
-        key_holders: Arc<KeyHolders>,
-        rate_limiter: Arc<RateLimiter>,
-        reports: Arc<ReportQueue>,
-        zone: Tz,
-    ) -> Self {
-        Self { db, clock, key_holders, rate_limiter, reports, zone }
+    pub const fn new(core: Core, key_holders: Arc<KeyHolders>, reports: Arc<ReportQueue>) -> Self {
+        Self { core, key_holders, reports }
     }
 
     /// The newest charges of the token with this key, at most 1,000, and the name of its owner. Disabled, expired and
@@ -59,8 +46,8 @@ impl ChargeHistory {
     /// No live token has this key (counted against `ip`); its owner is disabled; too many requests.
     pub async fn by_key(&self, key: &str, ip: Option<IpAddr>) -> Result<(String, Vec<PastCharge>), KeyHolderError> {
         let digest = self.key_holders.admit(key, ip, RateLimiter::may_call_drop_in)?;
-        let mut conn = self.db.acquire().await?;
-        let token = self.key_holders.find_token(&mut conn, &digest, ip, self.clock.now()).await?;
+        let mut conn = self.core.db.acquire().await?;
+        let token = self.key_holders.find_token(&mut conn, &digest, ip, self.core.clock.now()).await?;
         let charges = charge_history::list_of_token(&mut conn, &token, bounds::MAX_CHARGES_OF_KEY).await?;
         let owner = users::find(&mut conn, token.user_id).await?;
         Ok((owner.map_or_else(String::new, |owner| owner.username.as_str().to_owned()), charges))
@@ -72,11 +59,11 @@ impl ChargeHistory {
     /// As there.
     pub async fn refusals_by_key(&self, key: &str, ip: Option<IpAddr>) -> Result<Vec<PastRequest>, KeyHolderError> {
         let digest = self.key_holders.admit(key, ip, RateLimiter::may_call_drop_in)?;
-        let mut conn = self.db.acquire().await?;
-        let token = self.key_holders.find_token(&mut conn, &digest, ip, self.clock.now()).await?;
+        let mut conn = self.core.db.acquire().await?;
+        let token = self.key_holders.find_token(&mut conn, &digest, ip, self.core.clock.now()).await?;
         let most = usize::try_from(bounds::MAX_CHARGES_OF_KEY).unwrap_or_default();
         let (scope, filter) = (ReportScope::Token(token.id), RequestFilter::REFUSED);
-        Ok(read_newest(&mut conn, scope, &filter, self.clock.now(), most).await?.requests)
+        Ok(read_newest(&mut conn, scope, &filter, self.core.clock.now(), most).await?.requests)
     }
 
     /// A page of the refusals of the caller's tokens, as [`list`](Self::list).
@@ -89,8 +76,8 @@ impl ChargeHistory {
         filter: ChargeFilter,
         page: PageRequest,
     ) -> Result<Page<PastRequest>, ChargeHistoryError> {
-        let (db, user, now) = (self.db.clone(), caller.user.id, self.clock.now());
-        self.rate_limiter.may_read_charges(user)?;
+        let (db, user, now) = (self.core.db.clone(), caller.user.id, self.core.clock.now());
+        self.core.rate_limiter.may_read_charges(user)?;
         let report = async move {
             let mut conn = db.acquire().await?;
             let ChargeFilter { from, to, token_name, model } = filter;
@@ -112,8 +99,8 @@ impl ChargeHistory {
         filter: ChargeFilter,
         page: PageRequest,
     ) -> Result<Page<PastCharge>, ChargeHistoryError> {
-        let (db, user) = (self.db.clone(), caller.user.id);
-        self.rate_limiter.may_read_charges(user)?;
+        let (db, user) = (self.core.db.clone(), caller.user.id);
+        self.core.rate_limiter.may_read_charges(user)?;
         // A filter that few charges pass reads all charges of the range.
         let report = async move {
             let mut conn = db.acquire().await?;
@@ -136,9 +123,10 @@ impl ChargeHistory {
     /// # Errors
     /// Too many requests, or too many reports at once; the database.
     pub async fn spend(&self, caller: &Caller, filter: Option<ChargeFilter>) -> Result<Spend, ChargeHistoryError> {
-        let (db, user, used, zone) = (self.db.clone(), caller.user.id, caller.user.wallet.used, self.zone);
-        self.rate_limiter.may_read_charges(user)?;
-        let now = self.clock.now();
+        let (db, user, used, zone) =
+            (self.core.db.clone(), caller.user.id, caller.user.wallet.used, self.core.calendar.zone);
+        self.core.rate_limiter.may_read_charges(user)?;
+        let now = self.core.clock.now();
         let report = async move {
             let mut conn = db.acquire().await?;
             let (requests_per_minute, tokens_per_minute) =

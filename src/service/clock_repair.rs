@@ -5,23 +5,21 @@
 //! the lock of the wallet, like every change of balances.
 
 use std::collections::HashSet;
-use std::sync::Arc;
 use std::time::Duration;
 
 use tokio::sync::mpsc;
 
-use super::invalidator::Invalidator;
 use crate::domain::account::Account;
 use crate::domain::audit::{Action, Actor, AuditEntry, Details, Subject};
 use crate::domain::bounds;
-use crate::domain::calendar::{Calendar, Moment};
-use crate::domain::clock::Clock;
+use crate::domain::calendar::Moment;
 use crate::domain::id::UserId;
 use crate::domain::rate_limits::{RateCounters, RateLimits};
 use crate::domain::time::Day;
+use crate::service::core::Core;
 use crate::storage::clock_repair::{self as rows, MovedUsage};
 use crate::storage::ledger::LockedWallet;
-use crate::storage::{self, Conn, Db, StorageError, audit, ledger, usage_rollup};
+use crate::storage::{self, Conn, StorageError, audit, ledger, usage_rollup};
 
 /// How many users may wait. One that does not fit is found again.
 const QUEUE: usize = 1_024;
@@ -58,15 +56,12 @@ impl ClockRepairs {
 /// Repairs users, for as long as a server runs.
 #[derive(Debug)]
 pub struct ClockRepairer {
-    db: Db,
-    clock: Arc<dyn Clock>,
-    calendar: Calendar,
-    invalidator: Invalidator,
+    core: Core,
 }
 
 impl ClockRepairer {
-    pub const fn new(db: Db, clock: Arc<dyn Clock>, calendar: Calendar, invalidator: Invalidator) -> Self {
-        Self { db, clock, calendar, invalidator }
+    pub const fn new(core: Core) -> Self {
+        Self { core }
     }
 
     /// Repairs the users of `queue`, and looks for others.
@@ -94,13 +89,13 @@ impl ClockRepairer {
     /// # Errors
     /// The database failed.
     pub async fn repair_all(&self) -> Result<(), StorageError> {
-        if !self.clock.is_current() || !self.open_days_of_the_future().await? {
+        if !self.core.clock.is_current() || !self.open_days_of_the_future().await? {
             return Ok(());
         }
         // Never by a time that is known to be old.
-        while self.clock.is_current() {
-            let at = Moment::new(self.clock.micros(), self.calendar);
-            let users = list_ahead(&mut *self.db.acquire().await?, &at).await?;
+        while self.core.clock.is_current() {
+            let at = Moment::new(self.core.clock.micros(), self.core.calendar);
+            let users = list_ahead(&mut *self.core.db.acquire().await?, &at).await?;
             let found = i64::try_from(users.len()).unwrap_or(LIMIT);
             self.repair_each(users).await?;
             if found < LIMIT {
@@ -112,8 +107,8 @@ impl ClockRepairer {
 
     /// Opens days that were closed and have not ended. Returns false if nothing may be repaired.
     async fn open_days_of_the_future(&self) -> Result<bool, StorageError> {
-        let mut tx = self.db.begin().await?;
-        let at = Moment::new(self.clock.micros(), self.calendar);
+        let mut tx = self.core.db.begin().await?;
+        let at = Moment::new(self.core.clock.micros(), self.core.calendar);
         let may_repair = open_days(&mut tx, &at).await?;
         if !may_repair {
             tracing::error!(
@@ -135,21 +130,21 @@ impl ClockRepairer {
     /// Repairs one user, in one transaction. Usage of the future becomes usage of today, so that a limit that was spent
     /// stays spent.
     async fn repair(&self, user: UserId) -> Result<(), StorageError> {
-        if !self.clock.is_current() {
+        if !self.core.clock.is_current() {
             return Ok(());
         }
-        let mut tx = self.db.begin().await?;
+        let mut tx = self.core.db.begin().await?;
         rows::allow_minutes(&mut tx).await?;
         let Some(LockedWallet { wallet, .. }) = ledger::lock_wallets(&mut tx, &[user]).await?.pop() else {
             return Ok(());
         };
-        let at = Moment::new(self.clock.micros(), self.calendar);
+        let at = Moment::new(self.core.clock.micros(), self.core.calendar);
         if wallet.account.period_counters.day > at.last_believable_day() {
             if !open_days(&mut tx, &at).await? {
                 return Ok(());
             }
             let moved = rows::move_daily_usage(&mut tx, user, at.today).await?;
-            let charges = rows::move_charges(&mut tx, user, at.today, at.now, self.calendar.zone.name()).await?;
+            let charges = rows::move_charges(&mut tx, user, at.today, at.now, self.core.calendar.zone.name()).await?;
             rows::count_periods(&mut tx, user, at.today).await?;
             let details = describe(moved, wallet.account.period_counters.day, at.today);
             tracing::warn!(%user, charges, ?details, "usage in the future was moved to today; check the database's clock");
@@ -162,7 +157,7 @@ impl ClockRepairer {
         }
         rows::update_rates(&mut tx, &tokens, at.now).await?;
         rows::cut_reservations(&mut tx, user, at.now.plus(bounds::MAX_RESERVATION_SECONDS)).await?;
-        self.invalidator.commit(tx, user).await
+        self.core.invalidator.commit(tx, user).await
     }
 }
 

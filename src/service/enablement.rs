@@ -3,17 +3,16 @@
 use std::sync::Arc;
 
 use super::actors::{self, ActorError};
-use super::invalidator::Invalidator;
 use super::users::AccountRules;
 use crate::domain::audit::{Action, Actor, AuditEntry, Subject};
 use crate::domain::caller::Caller;
-use crate::domain::clock::Clock;
 use crate::domain::enablement::{Decision, EnablementRequest, EnablementState};
 use crate::domain::id::EnablementRequestId;
 use crate::domain::page::{Page, PageRequest};
 use crate::domain::user::User;
 use crate::domain::username::Username;
-use crate::storage::{Constraint, Db, StorageError, audit, enablement, users};
+use crate::service::core::Core;
+use crate::storage::{Constraint, StorageError, audit, enablement, users};
 
 /// Why a request about enablement was refused.
 #[derive(Debug, thiserror::Error)]
@@ -62,16 +61,14 @@ impl From<StorageError> for EnablementError {
 /// The enablement service.
 #[derive(Debug)]
 pub struct Enablement {
-    db: Db,
-    clock: Arc<dyn Clock>,
-    invalidator: Invalidator,
+    core: Core,
     rules: Arc<AccountRules>,
 }
 
 impl Enablement {
     /// A service on `db`.
-    pub const fn new(db: Db, clock: Arc<dyn Clock>, invalidator: Invalidator, rules: Arc<AccountRules>) -> Self {
-        Self { db, clock, invalidator, rules }
+    pub const fn new(core: Core, rules: Arc<AccountRules>) -> Self {
+        Self { core, rules }
     }
 
     /// Requests that the caller's account be enabled. `account`, if given, must name it.
@@ -84,7 +81,7 @@ impl Enablement {
         reason: &str,
         account: Option<&str>,
     ) -> Result<EnablementRequest, EnablementError> {
-        let mut tx = self.db.begin().await?;
+        let mut tx = self.core.db.begin().await?;
         let user = actors::lock_caller(&mut tx, caller.user.id).await?;
         if account.is_some_and(|account| !names(account, &user)) {
             return Err(EnablementError::ForeignAccount);
@@ -92,12 +89,12 @@ impl Enablement {
         if user.may_use_token_api(self.rules.token_api_open) {
             return Err(EnablementError::AlreadyEnabled);
         }
-        let now = self.clock.now();
+        let now = self.core.clock.now();
         let id = enablement::insert(&mut tx, user.id, user.id, reason, now).await?;
         let subject = Subject::enablement_request(id, user.id);
         audit::insert(&mut tx, AuditEntry::new(now, Actor::from(caller), Action::EnablementRequested, subject)).await?;
         let request = enablement::find(&mut tx, id).await?.ok_or(EnablementError::NotFound)?;
-        self.invalidator.commit(tx, user.id).await?;
+        self.core.invalidator.commit(tx, user.id).await?;
         Ok(request)
     }
 
@@ -106,7 +103,7 @@ impl Enablement {
     /// # Errors
     /// The database.
     pub async fn show(&self, caller: &Caller) -> Result<(bool, Option<EnablementRequest>), EnablementError> {
-        let mut conn = self.db.acquire().await?;
+        let mut conn = self.core.db.acquire().await?;
         let user = users::find(&mut conn, caller.user.id).await?.ok_or(EnablementError::AccountDeleted)?;
         let request = enablement::find_latest(&mut conn, user.id).await?;
         Ok((user.may_use_token_api(self.rules.token_api_open), request))
@@ -121,7 +118,7 @@ impl Enablement {
         state: Option<EnablementState>,
         page: PageRequest,
     ) -> Result<Page<EnablementRequest>, EnablementError> {
-        let mut conn = self.db.acquire().await?;
+        let mut conn = self.core.db.acquire().await?;
         Ok(enablement::list(&mut conn, state, page).await?)
     }
 
@@ -136,8 +133,8 @@ impl Enablement {
         decision: Decision,
         note: &str,
     ) -> Result<EnablementRequest, EnablementError> {
-        let now = self.clock.now();
-        let mut tx = self.db.begin().await?;
+        let now = self.core.clock.now();
+        let mut tx = self.core.db.begin().await?;
         let request = enablement::find(&mut tx, id).await?.ok_or(EnablementError::NotFound)?;
         let (_, user) = actors::lock_admin(&mut tx, admin.user.id, request.user_id).await?;
         let mut user = user.ok_or(EnablementError::AccountDeleted)?;
@@ -155,7 +152,7 @@ impl Enablement {
         let subject = Subject::enablement_request(id, user.id);
         audit::insert(&mut tx, AuditEntry::new(now, Actor::from(admin), action, subject)).await?;
         let request = enablement::find(&mut tx, id).await?.ok_or(EnablementError::NotFound)?;
-        self.invalidator.commit(tx, user.id).await?;
+        self.core.invalidator.commit(tx, user.id).await?;
         Ok(request)
     }
 }

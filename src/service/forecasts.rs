@@ -5,11 +5,12 @@ use crate::domain::calendar::Moment;
 use crate::domain::forecast::{AccountForecast, FORECAST_DAYS, Pace};
 use crate::domain::id::{TokenId, UserId};
 use crate::domain::usage::UsageRange;
-use crate::storage::{Db, tokens, usage, users};
+use crate::service::core::Core;
+use crate::storage::{tokens, usage, users};
 
 #[derive(Debug)]
 pub struct Forecasts {
-    db: Db,
+    core: Core,
 }
 
 /// What ends when.
@@ -22,8 +23,8 @@ pub struct Forecasted {
 }
 
 impl Forecasts {
-    pub const fn new(db: Db) -> Self {
-        Self { db }
+    pub const fn new(core: Core) -> Self {
+        Self { core }
     }
 
     /// The forecast of a user, and of one of the user's tokens.
@@ -37,7 +38,7 @@ impl Forecasts {
         at: &Moment,
     ) -> Result<Forecasted, UsageReportsError> {
         let full_days = UsageRange::latest(FORECAST_DAYS, at.today.plus_days(-1));
-        let mut conn = self.db.acquire().await?;
+        let mut conn = self.core.db.acquire().await?;
         let token = match token {
             Some(id) => {
                 let token = tokens::find(&mut conn, user, id).await?.ok_or(UsageReportsError::TokenNotFound)?;
@@ -63,7 +64,7 @@ impl Forecasts {
     ) -> Result<Forecasted, UsageReportsError> {
         let owner = match token {
             Some(id) => {
-                let mut conn = self.db.acquire().await?;
+                let mut conn = self.core.db.acquire().await?;
                 Some(tokens::find_owner(&mut conn, id).await?.ok_or(UsageReportsError::TokenNotFound)?)
             }
             None => user,

@@ -18,6 +18,7 @@ use crate::domain::bounds;
 use crate::domain::clock::Clock;
 use crate::domain::id::{OldKeyId, TokenId};
 use crate::domain::key::{ApiKey, Digest, KeyMalformed};
+use crate::service::base::Base;
 use crate::storage::{Db, StorageError, keys, old_keys};
 
 /// How long to wait before loading again after a failure.
@@ -42,7 +43,8 @@ struct Loaded {
 
 impl ForeignKeys {
     /// An empty set; see [`ForeignKeys::load`].
-    pub fn new(db: Db, clock: Arc<dyn Clock>) -> Self {
+    pub fn new(base: &Base) -> Self {
+        let (db, clock) = (base.db.clone(), Arc::clone(&base.clock));
         Self { db, clock, loaded: RwLock::default(), requested: Notify::new() }
     }
 

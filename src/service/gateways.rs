@@ -1,19 +1,15 @@
 //! Gateways and their credentials, managed by administrators and by the operator.
 
 use std::collections::BTreeMap;
-use std::sync::Arc;
 
 use super::actors::{self, ActorError};
-use super::invalidator::Invalidator;
-use super::rng::Rng;
-use super::vault::Vault;
 use crate::domain::audit::{Action, Actor, AuditEntry, Subject};
 use crate::domain::bounds;
-use crate::domain::clock::Clock;
 use crate::domain::gateway::{Gateway, GatewayCredential};
 use crate::domain::id::{GatewayCredentialId, GatewayId};
 use crate::domain::secrets::GatewaySecret;
-use crate::storage::{Conn, Db, StorageError, audit, gateways};
+use crate::service::core::Core;
+use crate::storage::{Conn, StorageError, audit, gateways};
 
 /// Why a request about gateways was refused.
 #[derive(Debug, thiserror::Error)]
@@ -41,17 +37,13 @@ pub enum GatewaysError {
 /// The gateway service.
 #[derive(Debug)]
 pub struct Gateways {
-    db: Db,
-    vault: Vault,
-    rng: Rng,
-    clock: Arc<dyn Clock>,
-    invalidator: Invalidator,
+    core: Core,
 }
 
 impl Gateways {
     /// A service on `db`.
-    pub const fn new(db: Db, vault: Vault, rng: Rng, clock: Arc<dyn Clock>, invalidator: Invalidator) -> Self {
-        Self { db, vault, rng, clock, invalidator }
+    pub const fn new(core: Core) -> Self {
+        Self { core }
     }
 
     /// Lists all gateways with their credentials, both newest first.
@@ -59,7 +51,7 @@ impl Gateways {
     /// # Errors
     /// The database.
     pub async fn list(&self) -> Result<Vec<(Gateway, Vec<GatewayCredential>)>, GatewaysError> {
-        let mut conn = self.db.acquire().await?;
+        let mut conn = self.core.db.acquire().await?;
         let gateways = gateways::list(&mut conn).await?;
         let mut credentials: BTreeMap<GatewayId, Vec<GatewayCredential>> = BTreeMap::new();
         for credential in gateways::list_credentials(&mut conn).await? {
@@ -81,15 +73,15 @@ impl Gateways {
         actor: Actor<'_>,
         name: &str,
     ) -> Result<(Gateway, GatewayCredential, GatewaySecret), GatewaysError> {
-        let now = self.clock.now();
-        let mut tx = self.db.begin().await?;
+        let now = self.core.clock.now();
+        let mut tx = self.core.db.begin().await?;
         actors::lock_actor(&mut tx, actor).await?;
         let gateway = gateways::insert(&mut tx, name, actor.user().map(|user| user.id), now).await?;
         let (credential, secret) = self.insert_credential(&mut tx, actor, gateway.id).await?;
         let entry = AuditEntry::new(now, actor, Action::GatewayCreated, Subject::gateway(gateway.id))
             .with([("name", name.to_owned()), ("credential", credential.id.to_string())]);
         audit::insert(&mut tx, entry).await?;
-        self.invalidator.commit_gateway_credentials(tx).await?;
+        self.core.invalidator.commit_gateway_credentials(tx).await?;
         Ok((gateway, credential, secret))
     }
 
@@ -98,13 +90,13 @@ impl Gateways {
     /// # Errors
     /// The gateway does not exist; the database.
     pub async fn revoke(&self, actor: Actor<'_>, id: GatewayId) -> Result<(), GatewaysError> {
-        let mut tx = self.db.begin().await?;
+        let mut tx = self.core.db.begin().await?;
         actors::lock_actor(&mut tx, actor).await?;
         let name = gateways::delete(&mut tx, id).await?.ok_or(GatewaysError::NotFound)?;
-        let entry = AuditEntry::new(self.clock.now(), actor, Action::GatewayRevoked, Subject::gateway(id))
+        let entry = AuditEntry::new(self.core.clock.now(), actor, Action::GatewayRevoked, Subject::gateway(id))
             .with([("name", name)]);
         audit::insert(&mut tx, entry).await?;
-        self.invalidator.commit_gateway_credentials(tx).await?;
+        self.core.invalidator.commit_gateway_credentials(tx).await?;
         Ok(())
     }
 
@@ -117,7 +109,7 @@ impl Gateways {
         actor: Actor<'_>,
         gateway: GatewayId,
     ) -> Result<(GatewayCredential, GatewaySecret), GatewaysError> {
-        let mut tx = self.db.begin().await?;
+        let mut tx = self.core.db.begin().await?;
         actors::lock_actor(&mut tx, actor).await?;
         if !gateways::lock(&mut tx, gateway).await? {
             return Err(GatewaysError::NotFound);
@@ -127,10 +119,10 @@ impl Gateways {
         }
         let (credential, secret) = self.insert_credential(&mut tx, actor, gateway).await?;
         let action = Action::GatewayCredentialCreated;
-        let entry = AuditEntry::new(self.clock.now(), actor, action, Subject::gateway(gateway))
+        let entry = AuditEntry::new(self.core.clock.now(), actor, action, Subject::gateway(gateway))
             .with([("credential", credential.id.to_string())]);
         audit::insert(&mut tx, entry).await?;
-        self.invalidator.commit_gateway_credentials(tx).await?;
+        self.core.invalidator.commit_gateway_credentials(tx).await?;
         Ok((credential, secret))
     }
 
@@ -144,16 +136,16 @@ impl Gateways {
         gateway: GatewayId,
         id: GatewayCredentialId,
     ) -> Result<(), GatewaysError> {
-        let mut tx = self.db.begin().await?;
+        let mut tx = self.core.db.begin().await?;
         actors::lock_actor(&mut tx, actor).await?;
         if !gateways::delete_credential(&mut tx, gateway, id).await? {
             return Err(GatewaysError::CredentialNotFound);
         }
         let action = Action::GatewayCredentialRevoked;
-        let entry = AuditEntry::new(self.clock.now(), actor, action, Subject::gateway(gateway))
+        let entry = AuditEntry::new(self.core.clock.now(), actor, action, Subject::gateway(gateway))
             .with([("credential", id.to_string())]);
         audit::insert(&mut tx, entry).await?;
-        self.invalidator.commit_gateway_credentials(tx).await?;
+        self.core.invalidator.commit_gateway_credentials(tx).await?;
         Ok(())
     }
 
@@ -163,11 +155,11 @@ impl Gateways {
         actor: Actor<'_>,
         gateway: GatewayId,
     ) -> Result<(GatewayCredential, GatewaySecret), StorageError> {
-        let secret = self.rng.generate(|rng| GatewaySecret::generate(rng));
-        let digest = self.vault.digests().digest(secret.expose());
+        let secret = self.core.rng.generate(|rng| GatewaySecret::generate(rng));
+        let digest = self.core.vault.digests().digest(secret.expose());
         let created_by = actor.user().map(|user| user.id);
         let credential =
-            gateways::insert_credential(conn, gateway, &secret, &digest, created_by, self.clock.now()).await?;
+            gateways::insert_credential(conn, gateway, &secret, &digest, created_by, self.core.clock.now()).await?;
         Ok((credential, secret))
     }
 }

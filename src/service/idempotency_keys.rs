@@ -1,5 +1,5 @@
 //! Carries a request with an `Idempotency-Key` out once (spec §15.3). The record is written in the transaction of what it records, under
-//! the lock of the caller's account. Refusals are not recorded.
+//! the lock of the caller's account. A request that failed is not recorded.
 
 use crate::domain::audit::{Action, Actor, AuditEntry, Subject};
 use crate::domain::caller::Caller;

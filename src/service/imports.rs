@@ -1,16 +1,17 @@
 //! What administrators see of imports. An import itself is a command (`crates/import`), not part of the service.
 
 use crate::domain::import_run::ImportRun;
-use crate::storage::{Db, StorageError, imports};
+use crate::service::core::Core;
+use crate::storage::{StorageError, imports};
 
 #[derive(Debug)]
 pub struct Imports {
-    db: Db,
+    core: Core,
 }
 
 impl Imports {
-    pub const fn new(db: Db) -> Self {
-        Self { db }
+    pub const fn new(core: Core) -> Self {
+        Self { core }
     }
 
     /// The latest runs, newest first.
@@ -18,6 +19,6 @@ impl Imports {
     /// # Errors
     /// The database.
     pub async fn list(&self) -> Result<Vec<ImportRun>, StorageError> {
-        imports::list_runs(&mut *self.db.acquire().await?).await
+        imports::list_runs(&mut *self.core.db.acquire().await?).await
     }
 }

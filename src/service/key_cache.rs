@@ -22,6 +22,7 @@ use crate::domain::key::Digest;
 use crate::domain::ledger::Wallet;
 use crate::domain::old_key::UsedKey;
 use crate::domain::token::{Token, TokenIdentity};
+use crate::service::base::Base;
 use crate::storage::keys::FoundKey;
 use crate::storage::loader::{Loader, Loads};
 use crate::storage::{Conn, Db, StorageError, keys};
@@ -114,8 +115,8 @@ type ReadResult = Result<Option<Arc<CachedKey>>, StorageError>;
 
 impl KeyCache {
     /// An empty cache. Starts the task that reads keys.
-    pub fn start(db: Db, clock: Arc<dyn Clock>, balances: Arc<RecentBalances>, registry: &mut Registry) -> Self {
-        let snapshot = Arc::new(Snapshot::new(db, clock, balances));
+    pub fn start(base: &Base, balances: Arc<RecentBalances>, registry: &mut Registry) -> Self {
+        let snapshot = Arc::new(Snapshot::new(base.db.clone(), Arc::clone(&base.clock), balances));
         let metrics = KeyCacheMetrics::register(registry);
         let counted = Arc::clone(&snapshot);
         telemetry::caches::register_entries(registry, move || counted.known.len() as u64);

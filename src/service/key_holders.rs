@@ -7,11 +7,11 @@ use super::foreign_keys::KeyReader;
 use super::rate_limiter::{RateLimited, RateLimiter};
 use super::recent::Recent;
 use crate::domain::bounds;
-use crate::domain::clock::Clock;
 use crate::domain::key::Digest;
 use crate::domain::time::UnixTime;
 use crate::domain::token::Token;
 use crate::domain::user::UserStatus;
+use crate::service::core::Core;
 use crate::storage::{Conn, StorageError, keys};
 
 /// Remembered keys, each below 1 KiB.
@@ -43,8 +43,9 @@ pub struct KeyHolders {
 }
 
 impl KeyHolders {
-    pub fn new(key_reader: KeyReader, rate_limiter: Arc<RateLimiter>, clock: Arc<dyn Clock>) -> Self {
-        let valid_keys = Recent::new(clock, bounds::VALID_KEY_REMEMBERED, CACHE_ENTRIES);
+    pub fn new(core: &Core, key_reader: KeyReader) -> Self {
+        let rate_limiter = Arc::clone(&core.rate_limiter);
+        let valid_keys = Recent::new(Arc::clone(&core.clock), bounds::VALID_KEY_REMEMBERED, CACHE_ENTRIES);
         Self { key_reader, rate_limiter, valid_keys }
     }
 

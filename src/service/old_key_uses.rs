@@ -10,6 +10,7 @@ use crate::domain::bounds;
 use crate::domain::clock::Clock;
 use crate::domain::id::OldKeyId;
 use crate::domain::time::UnixTime;
+use crate::service::base::Base;
 use crate::storage::{Db, StorageError, old_keys};
 
 /// How often what waits is written.
@@ -25,7 +26,8 @@ pub struct OldKeyUses {
 }
 
 impl OldKeyUses {
-    pub fn new(db: Db, clock: Arc<dyn Clock>) -> Self {
+    pub fn new(base: &Base) -> Self {
+        let (db, clock) = (base.db.clone(), Arc::clone(&base.clock));
         let recent = Recent::new(Arc::clone(&clock), bounds::LAST_USED_INTERVAL, bounds::MAX_OLD_KEY_USES);
         Self { db, clock, recent, waiting: Mutex::default() }
     }

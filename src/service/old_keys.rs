@@ -1,25 +1,20 @@
 //! Rotation: gives a token another key, and lets the replaced one work for a while longer (spec §15.1). A token stays the same: its
 //! id, balance, limits and history.
 
-use std::sync::Arc;
-
 use super::actors::{self, ActorError};
-use super::invalidator::Invalidator;
-use super::rng::Rng;
-use super::vault::Vault;
 use crate::domain::audit::{Action, Actor, AuditEntry, Subject};
 use crate::domain::bounds;
 use crate::domain::caller::Caller;
 use crate::domain::cell::CellLabel;
-use crate::domain::clock::Clock;
 use crate::domain::expected_version::{ExpectedVersion, VersionChanged};
 use crate::domain::id::{OldKeyId, TokenId};
 use crate::domain::idempotency_key::{Idempotent, IdempotentRequest, MadeKey};
 use crate::domain::key::{ApiKey, KeyHint};
 use crate::domain::old_key::{Grace, OldKey};
 use crate::domain::token::TokenWithKey;
+use crate::service::core::Core;
 use crate::service::idempotency_keys::{self, IdempotencyKeyError};
-use crate::storage::{self, Db, StorageError, audit, old_keys, tokens};
+use crate::storage::{self, StorageError, audit, old_keys, tokens};
 
 #[derive(Debug, thiserror::Error)]
 pub enum OldKeysError {
@@ -59,24 +54,13 @@ pub struct Rotated {
 /// Rotates keys, and lists and ends replaced ones.
 #[derive(Debug)]
 pub struct OldKeys {
-    db: Db,
-    vault: Vault,
-    rng: Rng,
-    clock: Arc<dyn Clock>,
-    invalidator: Invalidator,
+    core: Core,
     cell: CellLabel,
 }
 
 impl OldKeys {
-    pub const fn new(
-        db: Db,
-        vault: Vault,
-        rng: Rng,
-        clock: Arc<dyn Clock>,
-        invalidator: Invalidator,
-        cell: CellLabel,
-    ) -> Self {
-        Self { db, vault, rng, clock, invalidator, cell }
+    pub const fn new(core: Core, cell: CellLabel) -> Self {
+        Self { core, cell }
     }
 
     /// Replaces the key of one of the caller's tokens. Earlier old keys keep their deadlines.
@@ -92,11 +76,11 @@ impl OldKeys {
         expected: &ExpectedVersion,
         request: Option<&IdempotentRequest>,
     ) -> Result<Idempotent<Rotated>, OldKeysError> {
-        let mut tx = self.db.begin().await?;
+        let mut tx = self.core.db.begin().await?;
         actors::lock_caller(&mut tx, caller.user.id).await?;
         if let Some(made) = idempotency_keys::find(&mut tx, caller.user.id, request).await? {
-            let now = self.clock.now();
-            let found = idempotency_keys::open(&mut tx, &self.vault, caller, &made, now).await?.pop();
+            let now = self.core.clock.now();
+            let found = idempotency_keys::open(&mut tx, &self.core.vault, caller, &made, now).await?.pop();
             let TokenWithKey { token, key } = found.ok_or(OldKeysError::NotFound)?;
             let old_keys = old_keys::list(&mut tx, id, token.policy.lifetime, false, now).await?;
             storage::commit(tx).await?;
@@ -104,19 +88,19 @@ impl OldKeys {
         }
         let token = tokens::lock(&mut tx, caller.user.id, id).await?.ok_or(OldKeysError::NotFound)?;
         expected.check(token.policy.version)?;
-        let now = self.clock.now();
+        let now = self.core.clock.now();
         if token.policy.lifetime.is_over(now) {
             return Err(OldKeysError::Expired);
         }
         if !grace.is_none() && old_keys::count_live(&mut tx, id, now).await? >= bounds::MAX_OLD_KEYS {
             return Err(OldKeysError::TooMany);
         }
-        self.vault.lock_data_key(&mut tx).await?;
-        let key = self.rng.generate(|rng| ApiKey::generate(rng, self.cell));
-        let sealed = self.rng.generate(|rng| self.vault.seal(&key, rng));
+        self.core.vault.lock_data_key(&mut tx).await?;
+        let key = self.core.rng.generate(|rng| ApiKey::generate(rng, self.cell));
+        let sealed = self.core.rng.generate(|rng| self.core.vault.seal(&key, rng));
         old_keys::insert(&mut tx, id, grace, now).await?;
         old_keys::delete_surplus(&mut tx, id, now).await?;
-        tokens::replace_key(&mut tx, id, &sealed, self.clock.micros()).await?;
+        tokens::replace_key(&mut tx, id, &sealed, self.core.clock.micros()).await?;
         let old_keys = old_keys::list(&mut tx, id, token.policy.lifetime, false, now).await?;
         let details = [
             ("old_key", token.key_hint.masked()),
@@ -126,7 +110,7 @@ impl OldKeys {
         audit::insert(&mut tx, self.entry(caller, Action::TokenRotated, id).with(details)).await?;
         let made = [MadeKey { token: id, digest: sealed.digest }];
         idempotency_keys::record(&mut tx, caller.user.id, request, &made, now).await?;
-        self.invalidator.commit(tx, caller.user.id).await?;
+        self.core.invalidator.commit(tx, caller.user.id).await?;
         Ok(Idempotent::now(Rotated { id, key, key_hint: sealed.hint, old_keys }))
     }
 
@@ -135,9 +119,9 @@ impl OldKeys {
     /// # Errors
     /// The token is not the caller's; the database.
     pub async fn list(&self, caller: &Caller, id: TokenId, is_ended: bool) -> Result<Vec<OldKey>, OldKeysError> {
-        let mut conn = self.db.acquire().await?;
+        let mut conn = self.core.db.acquire().await?;
         let token = tokens::find(&mut conn, caller.user.id, id).await?.ok_or(OldKeysError::NotFound)?;
-        Ok(old_keys::list(&mut conn, id, token.policy.lifetime, is_ended, self.clock.now()).await?)
+        Ok(old_keys::list(&mut conn, id, token.policy.lifetime, is_ended, self.core.clock.now()).await?)
     }
 
     /// Ends a replaced key at once, on every server.
@@ -145,18 +129,18 @@ impl OldKeys {
     /// # Errors
     /// The token is not the caller's; it has no such key that works; the database.
     pub async fn end(&self, caller: &Caller, id: TokenId, key: OldKeyId) -> Result<(), OldKeysError> {
-        let mut tx = self.db.begin().await?;
+        let mut tx = self.core.db.begin().await?;
         actors::lock_caller(&mut tx, caller.user.id).await?;
         tokens::lock(&mut tx, caller.user.id, id).await?.ok_or(OldKeysError::NotFound)?;
-        let hint = old_keys::end(&mut tx, id, key, self.clock.now()).await?.ok_or(OldKeysError::KeyNotFound)?;
-        tokens::raise_version(&mut tx, &[id], self.clock.micros()).await?;
+        let hint = old_keys::end(&mut tx, id, key, self.core.clock.now()).await?.ok_or(OldKeysError::KeyNotFound)?;
+        tokens::raise_version(&mut tx, &[id], self.core.clock.micros()).await?;
         let details = [("old_key", hint.masked())];
         audit::insert(&mut tx, self.entry(caller, Action::OldKeyEnded, id).with(details)).await?;
-        self.invalidator.commit(tx, caller.user.id).await?;
+        self.core.invalidator.commit(tx, caller.user.id).await?;
         Ok(())
     }
 
     fn entry(&self, caller: &Caller, action: Action, id: TokenId) -> AuditEntry {
-        AuditEntry::new(self.clock.now(), Actor::from(caller), action, Subject::token(id, caller.user.id))
+        AuditEntry::new(self.core.clock.now(), Actor::from(caller), action, Subject::token(id, caller.user.id))
     }
 }

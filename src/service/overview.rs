@@ -18,11 +18,12 @@ use crate::domain::token::Token;
 use crate::domain::token_summary::TokenSummary;
 use crate::domain::usage::{DayUsage, UsageRange};
 use crate::domain::user::User;
-use crate::storage::{Db, StorageError, refusals, tokens, usage, users};
+use crate::service::core::Core;
+use crate::storage::{StorageError, refusals, tokens, usage, users};
 
 #[derive(Debug)]
 pub struct Overviews {
-    db: Db,
+    core: Core,
     reports: Arc<ReportQueue>,
 }
 
@@ -66,8 +67,8 @@ pub struct StatusCounts {
 }
 
 impl Overviews {
-    pub const fn new(db: Db, reports: Arc<ReportQueue>) -> Self {
-        Self { db, reports }
+    pub const fn new(core: Core, reports: Arc<ReportQueue>) -> Self {
+        Self { core, reports }
     }
 
     /// The states of the tokens of all users, and what was refused of them.
@@ -80,7 +81,7 @@ impl Overviews {
         groups: &Groups,
         at: Moment,
     ) -> Result<AllUsersOverview, UsageReportsError> {
-        let (db, groups) = (self.db.clone(), groups.clone());
+        let (db, groups) = (self.core.db.clone(), groups.clone());
         let overview = async move {
             let mut conn = db.acquire().await?;
             let since = at.now.plus(-bounds::RECENT_REFUSALS_SECONDS);
@@ -98,7 +99,7 @@ impl Overviews {
     /// The database.
     pub async fn show(&self, user: &User, groups: &Groups, at: &Moment) -> Result<Overview, StorageError> {
         let range = UsageRange::latest(bounds::OVERVIEW_DAYS, at.today);
-        let mut conn = self.db.acquire().await?;
+        let mut conn = self.core.db.acquire().await?;
         let recorded = usage::list_of_user(&mut conn, user.id, range).await?;
         let tokens = tokens::list_summaries(&mut conn, user.id).await?;
         // The one of the request may be older than the last charges.

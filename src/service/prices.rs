@@ -14,6 +14,9 @@ use crate::domain::id::PriceId;
 use crate::domain::price::GroupPrice;
 use crate::domain::price_list::PriceList;
 use crate::domain::time::UnixTime;
+use prometheus_client::registry::Registry;
+
+use crate::service::base::Base;
 use crate::storage::{Conn, Db, StorageError, prices};
 use crate::telemetry::prices::PriceMetrics;
 
@@ -86,12 +89,13 @@ impl Debug for Prices {
 impl Prices {
     /// With `list` in force, until `file` has another one.
     pub fn new(
-        db: Db,
-        clock: Arc<dyn Clock>,
+        base: &Base,
         (list, groups): (PriceList, Groups),
         file: Option<PriceFile>,
-        metrics: PriceMetrics,
+        registry: &mut Registry,
     ) -> Self {
+        let (db, clock) = (base.db.clone(), Arc::clone(&base.clock));
+        let metrics = PriceMetrics::register(registry);
         let in_force = PricesInForce { list: Arc::new(list), since: clock.now(), refused: None };
         let (in_force, ids) = (RwLock::new(in_force), Mutex::default());
         Self { db, clock, groups, file, in_force, ids, read_now: Notify::new(), metrics }

@@ -19,6 +19,7 @@ use crate::domain::ledger::RefusalReason;
 use crate::domain::refusals::{RefusalSample, RefusalSampler, RefusedRequest};
 use crate::domain::refused_requests::RefusedKind;
 use crate::domain::time::UnixTime;
+use crate::service::base::Base;
 use crate::storage::{Db, StorageError, refusals, refused_requests};
 use crate::telemetry::refused_requests::RefusedMetrics;
 
@@ -38,7 +39,8 @@ pub struct RefusedRequests {
 
 impl RefusedRequests {
     /// `addresses` says what is stored of the addresses of end clients.
-    pub fn new(db: Db, clock: Arc<dyn Clock>, addresses: ClientAddresses, registry: &mut Registry) -> Self {
+    pub fn new(base: &Base, addresses: ClientAddresses, registry: &mut Registry) -> Self {
+        let (db, clock) = (base.db.clone(), Arc::clone(&base.clock));
         let (waiting, sampler, metrics) = (Mutex::default(), Mutex::default(), RefusedMetrics::register(registry));
         Self { db, clock, addresses, waiting, sampler, metrics }
     }

@@ -9,19 +9,18 @@ use super::report_queue::{self, ReportQueue};
 use super::usage_reports::{ReportScope, UsageReportsError, own_scope, require};
 use crate::domain::bounds;
 use crate::domain::caller::Caller;
-use crate::domain::clock::Clock;
 use crate::domain::id::TokenId;
 use crate::domain::request_history::{
     OutcomeKind, PagePlace, PastRequest, Position, RequestFilter, RequestPage, Window,
 };
 use crate::domain::time::UnixTime;
+use crate::service::core::Core;
 use crate::storage::request_history::Scope;
-use crate::storage::{self, Conn, Db, StorageError, request_history};
+use crate::storage::{self, Conn, StorageError, request_history};
 
 #[derive(Debug)]
 pub struct RequestHistory {
-    db: Db,
-    clock: Arc<dyn Clock>,
+    core: Core,
     key_holders: Arc<KeyHolders>,
     reports: Arc<ReportQueue>,
 }
@@ -36,8 +35,8 @@ pub enum KeyRequestsError {
 }
 
 impl RequestHistory {
-    pub const fn new(db: Db, clock: Arc<dyn Clock>, key_holders: Arc<KeyHolders>, reports: Arc<ReportQueue>) -> Self {
-        Self { db, clock, key_holders, reports }
+    pub const fn new(core: Core, key_holders: Arc<KeyHolders>, reports: Arc<ReportQueue>) -> Self {
+        Self { core, key_holders, reports }
     }
 
     /// The requests of the token with this key, with addresses if its owner allows that: a key may have several users. Disabled,
@@ -55,10 +54,10 @@ impl RequestHistory {
         let digest = self.key_holders.admit(key, ip, RateLimiter::may_ask_usage)?;
         let token = {
             // Given back before the report waits for its turn.
-            let mut conn = self.db.acquire().await.map_err(KeyHolderError::Storage)?;
-            self.key_holders.find_token(&mut conn, &digest, ip, self.clock.now()).await?
+            let mut conn = self.core.db.acquire().await.map_err(KeyHolderError::Storage)?;
+            self.key_holders.find_token(&mut conn, &digest, ip, self.core.clock.now()).await?
         };
-        let (db, scope, now) = (self.db.clone(), ReportScope::Token(token.id), self.clock.now());
+        let (db, scope, now) = (self.core.db.clone(), ReportScope::Token(token.id), self.core.clock.now());
         let page = async move { Ok(read(&mut *db.acquire().await?, scope, &filter, place, now).await?) };
         let mut page = self.reports.run::<_, UsageReportsError>(token.user_id, page).await?;
         if !token.show_addresses {
@@ -80,7 +79,7 @@ impl RequestHistory {
         filter: RequestFilter,
         place: PagePlace,
     ) -> Result<RequestPage, UsageReportsError> {
-        let (db, user, now) = (self.db.clone(), caller.user.id, self.clock.now());
+        let (db, user, now) = (self.core.db.clone(), caller.user.id, self.core.clock.now());
         let page = async move {
             let mut conn = db.acquire().await?;
             let scope = own_scope(&mut conn, user, token).await?;
@@ -99,7 +98,7 @@ impl RequestHistory {
         token: Option<TokenId>,
         filter: RequestFilter,
     ) -> Result<Vec<PastRequest>, UsageReportsError> {
-        let (db, user, now) = (self.db.clone(), caller.user.id, self.clock.now());
+        let (db, user, now) = (self.core.db.clone(), caller.user.id, self.core.clock.now());
         let requests = async move {
             let mut conn = db.acquire().await?;
             let scope = own_scope(&mut conn, user, token).await?;
@@ -118,7 +117,7 @@ impl RequestHistory {
         scope: ReportScope,
         filter: RequestFilter,
     ) -> Result<Vec<PastRequest>, UsageReportsError> {
-        let (db, now) = (self.db.clone(), self.clock.now());
+        let (db, now) = (self.core.db.clone(), self.core.clock.now());
         let requests = async move {
             let mut tx = db.begin().await?;
             require(&mut tx, scope).await?;
@@ -141,7 +140,7 @@ impl RequestHistory {
         filter: RequestFilter,
         place: PagePlace,
     ) -> Result<RequestPage, UsageReportsError> {
-        let (db, now) = (self.db.clone(), self.clock.now());
+        let (db, now) = (self.core.db.clone(), self.core.clock.now());
         let page = async move {
             let mut tx = db.begin().await?;
             require(&mut tx, scope).await?;

@@ -3,15 +3,14 @@
 use std::sync::Arc;
 
 use super::recent::Recent;
-use super::vault::Vault;
 use crate::domain::audit::{Action, Actor, AuditEntry, Details, Subject};
 use crate::domain::bounds;
 use crate::domain::caller::Caller;
-use crate::domain::clock::Clock;
 use crate::domain::id::SessionId;
 use crate::domain::key::Digest;
 use crate::domain::session::Session;
-use crate::storage::{self, Db, StorageError, audit, sessions};
+use crate::service::core::Core;
+use crate::storage::{self, StorageError, audit, sessions};
 
 /// Sessions whose last recorded use is remembered; an entry is smaller than 1 KiB.
 const CAPACITY: usize = 20_000;
@@ -27,22 +26,20 @@ pub enum SessionsError {
 
 #[derive(Debug)]
 pub struct Sessions {
-    db: Db,
-    vault: Vault,
-    clock: Arc<dyn Clock>,
+    core: Core,
     /// Sessions whose use was recorded here in the last minute, so that most requests cost no statement.
     recorded: Recent<Digest>,
 }
 
 impl Sessions {
-    pub fn new(db: Db, vault: Vault, clock: Arc<dyn Clock>) -> Self {
-        let recorded = Recent::new(Arc::clone(&clock), bounds::LAST_USED_INTERVAL, CAPACITY);
-        Self { db, vault, clock, recorded }
+    pub fn new(core: Core) -> Self {
+        let recorded = Recent::new(Arc::clone(&core.clock), bounds::LAST_USED_INTERVAL, CAPACITY);
+        Self { core, recorded }
     }
 
     /// The digest of a session. `id` is the secret in the cookie.
     pub fn digest(&self, id: &str) -> Digest {
-        sessions::digest_of(self.vault.digests(), id)
+        sessions::digest_of(self.core.vault.digests(), id)
     }
 
     /// Records the use of a session, at most once a minute.
@@ -51,9 +48,9 @@ impl Sessions {
             return;
         }
         self.recorded.note(session.clone());
-        let now = self.clock.now();
+        let now = self.core.clock.now();
         let recorded = async {
-            let mut conn = self.db.acquire().await?;
+            let mut conn = self.core.db.acquire().await?;
             sessions::update_last_seen(&mut conn, session, now).await
         };
         // Sessions keep working when the database takes no writes.
@@ -67,8 +64,8 @@ impl Sessions {
     /// # Errors
     /// The database.
     pub async fn list(&self, caller: &Caller, current: Option<&Digest>) -> Result<Vec<Session>, SessionsError> {
-        let mut conn = self.db.acquire().await?;
-        Ok(sessions::list(&mut conn, caller.user.id, current, self.clock.now()).await?)
+        let mut conn = self.core.db.acquire().await?;
+        Ok(sessions::list(&mut conn, caller.user.id, current, self.core.clock.now()).await?)
     }
 
     /// Ends one of the caller's sessions. Its next request is not signed in.
@@ -76,7 +73,7 @@ impl Sessions {
     /// # Errors
     /// The caller has no such session; the database.
     pub async fn end(&self, caller: &Caller, id: SessionId) -> Result<(), SessionsError> {
-        let mut tx = self.db.begin().await?;
+        let mut tx = self.core.db.begin().await?;
         if !sessions::delete_of(&mut tx, caller.user.id, id).await? {
             return Err(SessionsError::NotFound);
         }
@@ -89,7 +86,7 @@ impl Sessions {
     /// # Errors
     /// The database.
     pub async fn end_others(&self, caller: &Caller, current: Option<&Digest>) -> Result<u64, SessionsError> {
-        let mut tx = self.db.begin().await?;
+        let mut tx = self.core.db.begin().await?;
         let ended = sessions::delete_others_of(&mut tx, caller.user.id, current).await?;
         if ended > 0 {
             audit::insert(&mut tx, self.entry(caller, [("sessions", ended.to_string())])).await?;
@@ -100,6 +97,6 @@ impl Sessions {
 
     fn entry(&self, caller: &Caller, details: impl Into<Details>) -> AuditEntry {
         let subject = Subject::user(caller.user.id);
-        AuditEntry::new(self.clock.now(), Actor::from(caller), Action::SessionEnded, subject).with(details)
+        AuditEntry::new(self.core.clock.now(), Actor::from(caller), Action::SessionEnded, subject).with(details)
     }
 }

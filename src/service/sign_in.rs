@@ -4,18 +4,18 @@
 use std::sync::Arc;
 
 use super::passwords::{PasswordCheck, Passwords, PasswordsBusy};
-use super::rate_limiter::{RateLimited, RateLimiter};
+use super::rate_limiter::RateLimited;
 use super::sign_in_limits::{AttemptError, SignInLimits};
 use super::users::AccountRules;
 use crate::domain::audit::{Action, Actor, AuditEntry, Subject};
 use crate::domain::caller::Origin;
-use crate::domain::clock::Clock;
 use crate::domain::id::UserId;
 use crate::domain::password::{NewPassword, TypedPassword};
 use crate::domain::period_limits::PeriodLimits;
 use crate::domain::user::{NewUser, Role, User, UserStatus};
 use crate::domain::username::{Username, UsernameConflict};
-use crate::storage::{self, Db, StorageError, audit, users};
+use crate::service::core::Core;
+use crate::storage::{self, StorageError, audit, users};
 
 /// Why a sign-in or a registration was refused.
 #[derive(Debug, thiserror::Error)]
@@ -63,25 +63,15 @@ pub struct SignInProof(String);
 /// The sign-in service.
 #[derive(Debug)]
 pub struct SignIn {
-    db: Db,
-    clock: Arc<dyn Clock>,
-    rate_limiter: Arc<RateLimiter>,
+    core: Core,
     limits: Arc<SignInLimits>,
     passwords: Passwords,
     rules: Arc<AccountRules>,
 }
 
 impl SignIn {
-    /// A service on `db`.
-    pub const fn new(
-        db: Db,
-        clock: Arc<dyn Clock>,
-        rate_limiter: Arc<RateLimiter>,
-        limits: Arc<SignInLimits>,
-        passwords: Passwords,
-        rules: Arc<AccountRules>,
-    ) -> Self {
-        Self { db, clock, rate_limiter, limits, passwords, rules }
+    pub const fn new(core: Core, limits: Arc<SignInLimits>, passwords: Passwords, rules: Arc<AccountRules>) -> Self {
+        Self { core, limits, passwords, rules }
     }
 
     /// Counts an attempt to sign in from an address. Call it before anything of the attempt is read.
@@ -89,7 +79,7 @@ impl SignIn {
     /// # Errors
     /// Too many attempts from this address.
     pub fn may_sign_in(&self, origin: &Origin) -> Result<(), SignInError> {
-        Ok(self.rate_limiter.may_sign_in(origin.ip)?)
+        Ok(self.core.rate_limiter.may_sign_in(origin.ip)?)
     }
 
     /// Counts a registration from an address. Call it before anything of the registration is read.
@@ -100,7 +90,7 @@ impl SignIn {
         if !self.rules.registration_open {
             return Err(SignInError::RegistrationClosed);
         }
-        Ok(self.rate_limiter.may_register(origin.ip)?)
+        Ok(self.core.rate_limiter.may_register(origin.ip)?)
     }
 
     /// Checks a username and a password of an address that [`SignIn::may_sign_in`] has admitted. Start a session, then call [`SignIn::confirm`] with the proof. `None` stands
@@ -116,7 +106,7 @@ impl SignIn {
     ) -> Result<(User, SignInProof), SignInError> {
         let permit = self.passwords.queue()?;
         let found = {
-            let mut conn = self.db.acquire().await?;
+            let mut conn = self.core.db.acquire().await?;
             match username {
                 Some(name) => users::find_by_name(&mut conn, name).await?,
                 None => None,
@@ -135,8 +125,8 @@ impl SignIn {
         };
         let subject = user.as_ref().map_or(Subject::unknown_user(), |user| Subject::user(user.id));
         {
-            let mut conn = self.db.acquire().await?;
-            audit::insert(&mut conn, AuditEntry::new(self.clock.now(), actor, action, subject)).await?;
+            let mut conn = self.core.db.acquire().await?;
+            audit::insert(&mut conn, AuditEntry::new(self.core.clock.now(), actor, action, subject)).await?;
         }
         let (Some(user), Some(hash), true) = (user, hash, fits) else {
             return Err(SignInError::WrongCredentials);
@@ -165,7 +155,7 @@ impl SignIn {
         password: &TypedPassword,
     ) -> Result<String, SignInError> {
         let stored = {
-            let mut conn = self.db.acquire().await?;
+            let mut conn = self.core.db.acquire().await?;
             if users::replace_password_hash(&mut conn, id, &old, &new).await? {
                 return Ok(new);
             }
@@ -186,7 +176,7 @@ impl SignIn {
     /// # Errors
     /// The password or the account changed: end the session. The database.
     pub async fn confirm(&self, id: UserId, proof: &SignInProof) -> Result<(), SignInError> {
-        let mut tx = self.db.begin().await?;
+        let mut tx = self.core.db.begin().await?;
         let user = users::lock(&mut tx, id).await?.ok_or(SignInError::WrongCredentials)?;
         let hash = users::find_password_hash(&mut tx, id).await?;
         storage::commit(tx).await?;
@@ -221,8 +211,8 @@ impl SignIn {
             max_tokens: None,
             period_limits: PeriodLimits::default(),
         };
-        let now = self.clock.now();
-        let mut tx = self.db.begin().await?;
+        let now = self.core.clock.now();
+        let mut tx = self.core.db.begin().await?;
         let id = users::insert(&mut tx, &user, now).await?;
         let actor = Actor::Anonymous(origin);
         let created = AuditEntry::new(now, actor, Action::AccountCreated, Subject::user(id));

@@ -13,6 +13,7 @@ use crate::domain::key::{Digest, DigestKey};
 use crate::domain::sign_in_limit::{AttemptRefused, LockedOut, SignInLimit};
 use crate::domain::time::{DAY, UnixTime};
 use crate::domain::username::Username;
+use crate::service::base::Base;
 use crate::storage::sign_in_limits::SignInAttempts;
 use crate::storage::{self, Conn, Db, StorageError, sign_in_limits};
 
@@ -53,7 +54,8 @@ pub struct SignInLimits {
 
 impl SignInLimits {
     /// `per_minute` is `limits.login_per_minute`.
-    pub fn new(db: Db, clock: Arc<dyn Clock>, digests: DigestKey, per_minute: u32) -> Self {
+    pub fn new(base: &Base, per_minute: u32) -> Self {
+        let (db, clock, digests) = (base.db.clone(), Arc::clone(&base.clock), base.vault.digests().clone());
         Self { db, clock, digests, limit: SignInLimit::new(per_minute) }
     }
 

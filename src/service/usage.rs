@@ -4,7 +4,6 @@ use std::collections::HashMap;
 use std::net::IpAddr;
 use std::sync::Arc;
 
-use chrono_tz::Tz;
 use quick_cache::sync::Cache;
 
 use super::key_holders::{KeyHolderError, KeyHolders, Limit};
@@ -17,6 +16,7 @@ use crate::domain::id::TokenId;
 use crate::domain::key::Digest;
 use crate::domain::token::Token;
 use crate::domain::usage::{DailyUsage, DayUsage, KeyUsage, RangeInvalid, UsageRange};
+use crate::service::core::Core;
 use crate::storage::loader::{Loader, Loads};
 use crate::storage::{Conn, Db, StorageError, usage};
 
@@ -38,10 +38,8 @@ pub enum UsageError {
 
 #[derive(Debug)]
 pub struct Usage {
-    db: Db,
-    clock: Arc<dyn Clock>,
+    core: Core,
     key_holders: Arc<KeyHolders>,
-    zone: Tz,
     by_key: Loader<KeyUsages>,
     own_tokens: Arc<Loader<OwnTokens>>,
     daily: Cache<(TokenId, UsageRange), CachedDays>,
@@ -67,16 +65,9 @@ impl Loads for KeyUsages {
 type CachedDays = (Uptime, Arc<[DayUsage]>);
 
 impl Usage {
-    /// `zone` is the time zone of days.
-    pub fn new(
-        db: Db,
-        clock: Arc<dyn Clock>,
-        key_holders: Arc<KeyHolders>,
-        own_tokens: Arc<Loader<OwnTokens>>,
-        zone: Tz,
-    ) -> Self {
-        let by_key = Loader::start(KeyUsages { db: db.clone(), clock: Arc::clone(&clock) });
-        Self { db, clock, key_holders, zone, by_key, own_tokens, daily: Cache::new(CACHE_ENTRIES) }
+    pub fn new(core: Core, key_holders: Arc<KeyHolders>, own_tokens: Arc<Loader<OwnTokens>>) -> Self {
+        let by_key = Loader::start(KeyUsages { db: core.db.clone(), clock: Arc::clone(&core.clock) });
+        Self { core, key_holders, by_key, own_tokens, daily: Cache::new(CACHE_ENTRIES) }
     }
 
     /// The usage of the token with this key (spec §4.8), counted against `limit`. Disabled, expired and exhausted tokens
@@ -121,22 +112,22 @@ impl Usage {
         let digest = self.key_holders.admit(key, ip, RateLimiter::may_ask_usage)?;
         let range = self.range(start, end)?;
         let token = {
-            let mut conn = self.db.acquire().await?;
-            self.key_holders.find_token(&mut conn, &digest, ip, self.clock.now()).await?
+            let mut conn = self.core.db.acquire().await?;
+            self.key_holders.find_token(&mut conn, &digest, ip, self.core.clock.now()).await?
         };
         Ok(self.days(token, range).await?)
     }
 
     fn range(&self, start: Option<&str>, end: Option<&str>) -> Result<UsageRange, RangeInvalid> {
-        UsageRange::resolve(start, end, self.clock.now().day_in(self.zone))
+        UsageRange::resolve(start, end, self.core.clock.now().day_in(self.core.calendar.zone))
     }
 
     async fn days(&self, token: Token, range: UsageRange) -> Result<(DailyUsage, i64), StorageError> {
-        let (id, now) = (token.id, self.clock.uptime());
+        let (id, now) = (token.id, self.core.clock.uptime());
         let (read_at, days) = match self.daily.get(&(id, range)) {
             Some((at, days)) if now.since(at) < bounds::DAILY_USAGE_CACHE => (at, days),
             _ => {
-                let mut conn = self.db.acquire().await?;
+                let mut conn = self.core.db.acquire().await?;
                 let days: Arc<[DayUsage]> = usage::list(&mut conn, id, range).await?.into();
                 self.daily.insert((id, range), (now, Arc::clone(&days)));
                 (now, days)

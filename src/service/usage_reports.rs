@@ -8,15 +8,14 @@ use chrono_tz::Tz;
 use super::report_queue::{ReportQueue, ReportQueueFull};
 use crate::domain::bounds;
 use crate::domain::caller::Caller;
-use crate::domain::clock::Clock;
 use crate::domain::id::{TokenId, UserId};
 use crate::domain::refused_requests::RefusedReport;
 use crate::domain::time::{DAY, Day};
 use crate::domain::usage_report::{Dimension, ReportRequest, ReportSpan, UsageReport};
+use crate::service::core::Core;
 use crate::storage::refused_requests::Counted;
 use crate::storage::{
-    self, Conn, Db, StorageError, charge_history, gateways, refused_requests, tokens, usage_reports, usage_rollup,
-    users,
+    self, Conn, StorageError, charge_history, gateways, refused_requests, tokens, usage_reports, usage_rollup, users,
 };
 
 #[derive(Debug, thiserror::Error)]
@@ -63,21 +62,18 @@ pub enum ReportScope {
 
 #[derive(Debug)]
 pub struct UsageReports {
-    db: Db,
-    clock: Arc<dyn Clock>,
+    core: Core,
     reports: Arc<ReportQueue>,
-    zone: Tz,
 }
 
 impl UsageReports {
-    /// `zone` is the time zone of days.
-    pub const fn new(db: Db, clock: Arc<dyn Clock>, reports: Arc<ReportQueue>, zone: Tz) -> Self {
-        Self { db, clock, reports, zone }
+    pub const fn new(core: Core, reports: Arc<ReportQueue>) -> Self {
+        Self { core, reports }
     }
 
     /// The present day, in the zone of the settings or in another one.
     pub fn today(&self, zone: Option<Tz>) -> Day {
-        self.clock.now().day_in(zone.unwrap_or(self.zone))
+        self.core.clock.now().day_in(zone.unwrap_or(self.core.calendar.zone))
     }
 
     /// The usage of the caller's tokens, or of one of them; deleted ones included.
@@ -90,7 +86,7 @@ impl UsageReports {
         token: Option<TokenId>,
         request: ReportRequest,
     ) -> Result<UsageReport, UsageReportsError> {
-        let (db, user, zone) = (self.db.clone(), caller.user.id, self.zone);
+        let (db, user, zone) = (self.core.db.clone(), caller.user.id, self.core.calendar.zone);
         let report = async move {
             let mut tx = db.begin().await?;
             let scope = own_scope(&mut tx, user, token).await?;
@@ -111,7 +107,7 @@ impl UsageReports {
         scope: ReportScope,
         request: ReportRequest,
     ) -> Result<UsageReport, UsageReportsError> {
-        let (db, zone) = (self.db.clone(), self.zone);
+        let (db, zone) = (self.core.db.clone(), self.core.calendar.zone);
         let report = async move {
             let mut tx = db.begin().await?;
             require(&mut tx, scope).await?;
@@ -132,7 +128,7 @@ impl UsageReports {
         token: Option<TokenId>,
         span: ReportSpan,
     ) -> Result<RefusedReport, UsageReportsError> {
-        let (db, user) = (self.db.clone(), caller.user.id);
+        let (db, user) = (self.core.db.clone(), caller.user.id);
         let report = async move {
             let mut tx = db.begin().await?;
             let scope = own_scope(&mut tx, user, token).await?;
@@ -153,7 +149,7 @@ impl UsageReports {
         scope: ReportScope,
         span: ReportSpan,
     ) -> Result<RefusedReport, UsageReportsError> {
-        let db = self.db.clone();
+        let db = self.core.db.clone();
         let report = async move {
             let mut tx = db.begin().await?;
             require(&mut tx, scope).await?;

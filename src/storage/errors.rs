@@ -133,7 +133,7 @@ impl StorageError {
         }
     }
 
-    /// Returns true if another transaction holds a row, or the statement took too long: with fewer rows, or later, it may
+    /// Returns true if another transaction has locked a row, or the statement took too long: with fewer rows, or later, it may
     /// succeed.
     pub fn may_pass_with_fewer_rows(&self) -> bool {
         match self {

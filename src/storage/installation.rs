@@ -124,7 +124,7 @@ pub async fn insert(conn: &mut Conn, key_check: &[u8], cell: CellLabel, now: Uni
 /// The most users whose periods are counted again in one transaction. Nobody is charged meanwhile who is one of them.
 const RECOUNTED_USERS: i64 = 100;
 
-/// How often a wallet that another transaction holds is tried again. Each attempt waits for the lock for a second, and then
+/// How often a wallet that another transaction has locked is tried again. Each attempt waits for the lock for a second, and then
 /// for [`RECOUNT_PAUSE`]: about five minutes in all. Our own transactions hold a wallet for seconds at most.
 const RECOUNT_ATTEMPTS: u32 = 240;
 

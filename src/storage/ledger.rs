@@ -49,7 +49,7 @@ pub async fn lock_wallets(conn: &mut Conn, ids: &[UserId]) -> Result<Vec<LockedW
     Ok(rows.into_iter().map(|row| locked_wallet!(row)).collect())
 }
 
-/// Like [`lock_wallets`], but leaves out wallets that another transaction holds.
+/// Like [`lock_wallets`], but leaves out wallets that another transaction has locked.
 pub async fn lock_free_wallets(conn: &mut Conn, ids: &[UserId]) -> Result<Vec<LockedWallet>, StorageError> {
     let rows = sqlx::query!(
         "select id, quota, used_quota, held, day_limit, week_limit, month_limit, period_day, day_used, week_used, \

@@ -91,7 +91,7 @@ pub struct LockedSealedKey {
     pub key_sealed: Vec<u8>,
 }
 
-/// Those of these tokens whose keys another data key still encrypts. Those that another transaction holds are left out.
+/// Those of these tokens whose keys another data key still encrypts. Those that another transaction has locked are left out.
 pub async fn try_lock_sealed_by_others(
     conn: &mut Conn,
     data_key_id: i32,

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use proc_macro2::{TokenStream, TokenTree};
 use syn::visit::{self, Visit};
 
-/// A part of the crate, the parts that it may use, and the crates that it may not use.
+/// A part of the library or a crate beside it, the parts that it may use, and the crates that it may not use.
 struct Layer {
     name: &'static str,
     may_use: &'static [&'static str],

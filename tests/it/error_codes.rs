@@ -51,7 +51,7 @@ fn page() -> String {
         let (code, statuses, meaning, remedy) = (code.as_str(), statuses.join(", "), code.meaning(), code.remedy());
         writeln!(page, "| `{code}` | {statuses} | {meaning} | {remedy} |").unwrap();
     }
-    page.push_str("\n<!-- Written by `make errors` from src/api/error_code.rs. -->\n");
+    page.push_str("\n<!-- Written by `make errors` from src/api/errors/code.rs. -->\n");
     page
 }
 

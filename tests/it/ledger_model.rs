@@ -397,8 +397,8 @@ impl World {
                 self.app.clock.advance(seconds);
                 model.advance(seconds);
                 expire_overdue(
-                    &self.replica.db,
-                    &self.replica.clock,
+                    &self.replica.core.db,
+                    &self.replica.core.clock,
                     &self.replica.ledger,
                     bounds::CHARGE_ON_EXPIRY_AFTER,
                 )
@@ -513,9 +513,14 @@ async fn run_random_operations(pool: PgPool, seed: u64) {
     assert!(met.iter().all(|met| *met > 2), "too few operations of a kind: {met:?}");
     model.advance(90);
     world.app.clock.advance(90);
-    expire_overdue(&world.replica.db, &world.replica.clock, &world.replica.ledger, bounds::CHARGE_ON_EXPIRY_AFTER)
-        .await
-        .unwrap();
+    expire_overdue(
+        &world.replica.core.db,
+        &world.replica.core.clock,
+        &world.replica.ledger,
+        bounds::CHARGE_ON_EXPIRY_AFTER,
+    )
+    .await
+    .unwrap();
     world.assert_matches(&model).await;
     assert_ledger_invariants(&world.app.pool).await;
 }
@@ -544,8 +549,8 @@ async fn l7_a_repeated_settlement_gets_the_same_answer(pool: PgPool) {
         if expired {
             world.app.clock.advance(5);
             expire_overdue(
-                &world.replica.db,
-                &world.replica.clock,
+                &world.replica.core.db,
+                &world.replica.core.clock,
                 &world.replica.ledger,
                 bounds::CHARGE_ON_EXPIRY_AFTER,
             )

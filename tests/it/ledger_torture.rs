@@ -420,7 +420,7 @@ async fn l7_overdue_holds_are_charged_or_settled_once_through_crashes_of_postgre
                         cluster.resume();
                     }
                 };
-                let run = expire_overdue(&beside.db, &beside.clock, &beside.ledger, Duration::ZERO);
+                let run = expire_overdue(&beside.core.db, &beside.core.clock, &beside.ledger, Duration::ZERO);
                 let (done, ()) = tokio::join!(run, crash);
                 job_has_run.fetch_or(matches!(done, Ok(Finished::Yes)), Ordering::SeqCst);
                 let open: Result<i64, _> =

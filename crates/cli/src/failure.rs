@@ -43,7 +43,7 @@ impl CommandFailure {
 }
 
 impl CommandFailure {
-    /// A refusal that the API answers with this status.
+    /// An error that the API answers with this status.
     pub fn of_status(status: StatusCode, message: String) -> Self {
         match status.as_u16() {
             401 | 403 => Self::new(exit::NOT_ALLOWED, message),

@@ -1,4 +1,4 @@
-//! Changes the master key while servers run (`keymeter master-key`). `secrets` has the protocol; each step here is one
+//! Changes the master key while servers run (`keymeter master-key`). `keymeter::service::secrets` has the protocol; each step here is one
 //! transaction, and whatever was not done when it is killed, the next run does.
 
 use keymeter::domain::id::TokenId;

@@ -38,7 +38,7 @@ impl FailureFormat {
         let may_be_200 = of_handler.is_some() && !is_of_gateways(&self.path);
         let failure = of_handler.unwrap_or_else(|| of_framework(answer.status()));
         if failure.code == ErrorCode::DatabaseUnavailable {
-            app.db.suspect();
+            app.core.db.suspect();
         }
         if self.is_for_sdk {
             let mut answer = OpenAiRefusal::of(&failure).into_response();
@@ -48,7 +48,7 @@ impl FailureFormat {
         let (mut parts, _) = answer.into_parts();
         parts.status = failure.status;
         let is_openai = OpenAiFailure::is_used_at(&self.path);
-        if app.errors_as_200 && may_be_200 && is_business(failure.status) && !is_openai {
+        if app.settings.errors_as_200 && may_be_200 && is_business(failure.status) && !is_openai {
             parts.status = StatusCode::OK;
         }
         parts.headers.remove(header::CONTENT_LENGTH);

@@ -1,4 +1,4 @@
-//! The id of a request, `X-Request-Id`.
+//! The id of an HTTP request, `X-Request-Id`.
 
 use http::request::Parts;
 use http::{HeaderName, Response};
@@ -10,7 +10,7 @@ pub(super) const X_REQUEST_ID: HeaderName = HeaderName::from_static("x-request-i
 /// Characters of an id at most.
 const MAX_CHARS: usize = 64;
 
-/// The id of a request, as an extension of it.
+/// The id of an HTTP request, as an extension of it.
 #[derive(Debug, Clone)]
 pub struct HttpRequestId(pub String);
 

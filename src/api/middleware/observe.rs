@@ -70,7 +70,7 @@ impl Observation {
     pub(super) fn begin(app: &AppState, request: Request) -> (Self, Request) {
         let (started, in_flight) = (Instant::now(), app.http_metrics.start());
         let (mut parts, body) = request.into_parts();
-        let id = HttpRequestId::of(&parts, &app.rng);
+        let id = HttpRequestId::of(&parts, &app.core.rng);
         parts.extensions.insert(id.clone());
         let ip = ClientIp::of(&parts, app).0;
         let method = parts.method.clone();

@@ -9,7 +9,7 @@ use crate::api::state::AppState;
 
 /// Cancels a request that takes longer than the operator allows.
 pub(super) fn limit_time(app: &AppState, answer: impl Future<Output = Response>) -> impl Future<Output = Response> {
-    tokio::time::timeout(app.request_timeout, answer).map(|answer| {
+    tokio::time::timeout(app.settings.request_timeout, answer).map(|answer| {
         answer.unwrap_or_else(|_| {
             let message = "the request took too long and was cancelled; retry shortly";
             ApiError::new(ErrorCode::Timeout, message).into_response()

@@ -71,7 +71,7 @@ pub async fn list(
     Query(page): Query<PageQuery>,
 ) -> Result<Envelope<OwnedTokensBody>, Fails<(InvalidSearch, InvalidFilter)>> {
     let (owner, name, listing) = (owner.read()?, query.read()?, listing.read(app.tokens.groups())?);
-    let found = app.tokens.list_all_users(owner, name, &listing, page.read(app.first_page)?).await?;
+    let found = app.tokens.list_all_users(owner, name, &listing, page.read(app.settings.first_page)?).await?;
     Ok(Envelope::of(OwnedTokensBody::new(found, &app)))
 }
 
@@ -84,7 +84,7 @@ pub async fn search(
     Query(owner): Query<OwnerQuery>,
     Json(body): Json<SearchBody>,
 ) -> Result<Envelope<OwnedTokensBody>, Fails<(InvalidSearch, InvalidFilter, InvalidPage, RateLimited)>> {
-    let (search, listing, page) = body.read_any_user(owner.read()?, app.tokens.groups(), app.first_page)?;
+    let (search, listing, page) = body.read_any_user(owner.read()?, app.tokens.groups(), app.settings.first_page)?;
     let found = app.tokens.search_all_users(&admin, search, &listing, page).await?;
     Ok(Envelope::of(OwnedTokensBody::new(found, &app)))
 }

@@ -51,17 +51,17 @@ pub async fn list(
     Query(listing): Query<ListingQuery>,
     Query(page): Query<PageQuery>,
 ) -> Result<ListAnswer<TokenBody>, Fails<InvalidFilter>> {
-    let is_of_one_api = page.is_of_one_api(app.one_api);
+    let is_of_one_api = page.is_of_one_api(app.settings.one_api);
     let at = app.ledger.now();
     if listing.is_deleted()? {
-        let page = app.tokens.list_deleted(&caller, page.read(app.first_page)?).await?;
+        let page = app.tokens.list_deleted(&caller, page.read(app.settings.first_page)?).await?;
         return Ok(ListAnswer::of(
             page.map(|token| TokenBody::deleted(&token, &caller.user, &at, &app)),
             is_of_one_api,
         ));
     }
     let listing = listing.of_one_api(is_of_one_api).read(app.tokens.groups())?;
-    let page = app.tokens.list(&caller, &listing, page.read(app.first_page)?).await?;
+    let page = app.tokens.list(&caller, &listing, page.read(app.settings.first_page)?).await?;
     Ok(ListAnswer::of(page.map(|token| TokenBody::new(&token, &caller.user, &at, &app)), is_of_one_api))
 }
 
@@ -75,11 +75,11 @@ pub async fn search(
     Query(listing): Query<ListingQuery>,
     Query(page): Query<PageQuery>,
 ) -> Result<ListAnswer<TokenBody>, Fails<(InvalidSearch, InvalidFilter, RateLimited)>> {
-    let is_of_one_api = page.is_of_one_api(app.one_api);
+    let is_of_one_api = page.is_of_one_api(app.settings.one_api);
     let listing = listing.of_one_api(is_of_one_api).read(app.tokens.groups())?;
     // A search of one-api has no pages.
     let page = if is_of_one_api { page.or_size(bounds::MAX_PAGE_SIZE) } else { page };
-    let page = app.tokens.search(&caller, query.read()?, &listing, page.read(app.first_page)?).await?;
+    let page = app.tokens.search(&caller, query.read()?, &listing, page.read(app.settings.first_page)?).await?;
     let at = app.ledger.now();
     Ok(ListAnswer::of(page.map(|token| TokenBody::new(&token, &caller.user, &at, &app)), is_of_one_api))
 }
@@ -92,7 +92,7 @@ pub async fn search_by_post(
     ApiUser(caller): ApiUser,
     Json(body): Json<SearchBody>,
 ) -> Result<Envelope<PageBody<TokenBody>>, Fails<(InvalidSearch, InvalidFilter, InvalidPage, RateLimited)>> {
-    let (search, listing, page) = body.read(app.tokens.groups(), app.first_page)?;
+    let (search, listing, page) = body.read(app.tokens.groups(), app.settings.first_page)?;
     let page = app.tokens.search(&caller, search, &listing, page).await?;
     let at = app.ledger.now();
     Ok(Envelope::of(page.map(|token| TokenBody::new(&token, &caller.user, &at, &app)).into()))
@@ -144,7 +144,7 @@ pub async fn create(
 ) -> Result<Response, Fails<(TokenFieldErrors, InvalidGroup, TokenLimitReached, NotFound, IdempotencyErrors)>> {
     check_new_key(&app, &caller, body.key()?).await?;
     let is_preferred = wants_representation(&headers);
-    let shows = if is_preferred || app.one_api { Shows::Key } else { Shows::Nothing };
+    let shows = if is_preferred || app.settings.one_api { Shows::Key } else { Shows::Nothing };
     let Idempotent { answer: made, is_replayed } =
         app.tokens.create(&caller, body.read()?, request.as_ref(), shows).await?;
     let (token, key) = made;
@@ -205,7 +205,7 @@ pub async fn update(
         if let Some(claims) = body.take_claims()? {
             check_claims(&app, &caller, claims).await?;
         }
-        let named_twice = if app.one_api { body.named_twice()? } else { None };
+        let named_twice = if app.settings.one_api { body.named_twice()? } else { None };
         let body = match named_twice {
             Some(id) => body.without_unchanged(&app.tokens.show(&caller, id).await?.policy)?,
             None => body,

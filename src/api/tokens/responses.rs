@@ -97,7 +97,7 @@ impl TokenBody {
         let policy = &token.policy;
         let state = token.state(owner, app.tokens.groups(), at);
         let masked_key = token.key_hint.masked();
-        let key = if app.masked_list_key { masked_key.clone() } else { String::new() };
+        let key = if app.settings.masked_list_key { masked_key.clone() } else { String::new() };
         Self {
             id: token.id.get(),
             user_id: token.user_id.get(),
@@ -122,8 +122,8 @@ impl TokenBody {
             allow_ips: policy.allow_ips.as_str().to_owned(),
             group: policy.group.as_str().to_owned(),
             cross_group_retry: policy.cross_group_retry,
-            models: if app.one_api { models(policy) } else { None },
-            subnet: app.one_api.then(|| policy.allow_ips.as_str().replace('\n', ",")),
+            models: if app.settings.one_api { models(policy) } else { None },
+            subnet: app.settings.one_api.then(|| policy.allow_ips.as_str().replace('\n', ",")),
             name: token.name.as_str().to_owned(),
             note: token.note.as_str().to_owned(),
             show_addresses: token.show_addresses,

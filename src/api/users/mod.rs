@@ -73,7 +73,7 @@ pub async fn groups(
 #[utoipa::path(get, path = "/api/user/models", tag = "accounts",
     responses((status = 200, body = Envelope<Vec<String>>)))]
 pub async fn models(State(app): State<Arc<AppState>>, _: SignedIn) -> Envelope<Vec<String>> {
-    Envelope::of(app.models.clone())
+    Envelope::of(app.settings.models.clone())
 }
 
 /// The names of the configured models.
@@ -102,7 +102,7 @@ pub async fn list(
     Query(page): Query<PageQuery>,
 ) -> Result<Envelope<PageBody<UserBody>>, Fails<(InvalidSearch, InvalidFilter)>> {
     let filter = filter.read(app.tokens.groups())?;
-    let page = app.users.list(query.read()?, &filter, page.read(app.first_page)?).await?;
+    let page = app.users.list(query.read()?, &filter, page.read(app.settings.first_page)?).await?;
     Ok(Envelope::of(page.map(|user| UserBody::new(user, &app)).into()))
 }
 

@@ -31,7 +31,7 @@ pub(super) struct Batch<'a> {
     /// The keys by which the operations came.
     pub(super) used_keys: UsedKeys,
     before: Balances,
-    /// Owners of which another transaction holds a row.
+    /// Owners of which another transaction has locked a row.
     blocked: BTreeSet<UserId>,
     reserved_for: BTreeMap<ReservationId, RequestDetails>,
     records: BTreeMap<GatewayRequestId, RequestIdRecord>,
@@ -73,7 +73,7 @@ impl<'a> Batch<'a> {
         }
     }
 
-    /// Returns true if another transaction holds a row of this owner.
+    /// Returns true if another transaction has locked a row of this owner.
     pub(super) fn is_blocked(&self, owner: UserId) -> bool {
         self.blocked.contains(&owner)
     }

@@ -28,7 +28,7 @@ impl Ledger {
     /// Notes the use of a replaced key.
     pub(super) fn note_old_key(&self, key: &CachedKey) {
         if let Some(old) = key.used.old {
-            self.old_key_uses.note(old.id);
+            self.parts.old_key_uses.note(old.id);
         }
     }
 }

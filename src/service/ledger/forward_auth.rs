@@ -1,42 +1,10 @@
-//! Requests per minute of forward-auth, which has no ledger operation: each server counts its own, in memory.
-
-use std::convert::Infallible;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicI64, Ordering};
-
-use quick_cache::sync::Cache;
+//! Forward-auth counts a request, which is no operation of the ledger.
 
 use super::ledger::Ledger;
 use super::verify::Verification;
-use crate::domain::clock::Uptime;
-use crate::domain::id::{GatewayId, TokenId};
+use crate::domain::id::GatewayId;
 use crate::domain::ledger::{Refusal, RequestContext};
-use crate::domain::rate_limits::{RateExceeded, admit_request};
 use crate::domain::refusals::{RefusedCall, RefusedRequest};
-use crate::domain::time::Micros;
-
-/// Tokens remembered. Beyond that, one is forgotten for each new one, and starts again.
-const MAX_TOKENS: usize = 50_000;
-
-/// When the bucket of each token is empty.
-#[derive(Debug)]
-pub(super) struct ForwardAuthRates(Cache<TokenId, Arc<AtomicI64>>);
-
-impl ForwardAuthRates {
-    pub(super) fn new() -> Self {
-        Self(Cache::new(MAX_TOKENS))
-    }
-
-    /// `now` is an uptime: what is counted in memory does not depend on when somebody sets a clock.
-    fn count(&self, token: TokenId, limit: i64, now: Uptime) -> Result<(), RateExceeded> {
-        let Ok(bucket) = self.0.get_or_insert_with(&token, || Ok::<_, Infallible>(Arc::default()));
-        let next = |tat| admit_request(limit, Micros::new(tat), Micros::new(now.get())).map(Micros::get);
-        let mut wait = 0;
-        let counted = bucket
-            .fetch_update(Ordering::SeqCst, Ordering::SeqCst, |tat| next(tat).map_err(|seconds| wait = seconds).ok());
-        counted.map(drop).map_err(|_| RateExceeded::requests(limit, wait))
-    }
-}
 
 impl Ledger {
     /// Counts a request of forward-auth against the token's requests per minute, on this server only.
@@ -56,7 +24,7 @@ impl Ledger {
             return Ok(());
         };
         let at = self.now();
-        self.forward_auth.count(key.token.id, limit, self.clock.uptime()).map_err(|exceeded| {
+        self.forward_auth.count(key.token.id, limit, self.core.clock.uptime()).map_err(|exceeded| {
             let refusal = Refusal::from(exceeded);
             let request = RefusedRequest {
                 at: at.now,
@@ -69,7 +37,7 @@ impl Ledger {
                 quota: None,
                 request_id: None,
             };
-            self.refused.record(&request, &at);
+            self.parts.refused_requests.record(&request, &at);
             refusal
         })
     }

@@ -13,26 +13,20 @@ use super::batch::Batch;
 use super::error::LedgerError;
 use super::locked::{LockedRows, Locking, RequestIds};
 use super::operation::Queued;
+use super::parts::LedgerParts;
 use super::queue::{Queue, TakenBatch};
 use super::rows::NeededRows;
-use crate::domain::calendar::{Calendar, Moment};
+use crate::domain::calendar::Moment;
 use crate::domain::client_addresses::ClientAddresses;
-use crate::domain::clock::Clock;
-use crate::domain::group::Groups;
 use crate::domain::id::PriceId;
 use crate::domain::money::Quota;
 use crate::domain::price::GroupPrice;
 use crate::domain::time::Micros;
 use crate::service::clock;
-use crate::service::clock_repair::ClockRepairs;
-use crate::service::key_cache::KeyCache;
-use crate::service::prices::Prices;
-use crate::service::recent_balances::RecentBalances;
-use crate::service::refused_requests::RefusedRequests;
-use crate::service::rng::Rng;
+use crate::service::core::Core;
 use crate::storage::ledger::{self, Changes, NewCharge};
 use crate::storage::notifications::{self, Change};
-use crate::storage::{self, Conn, Constraint, Db, PoolConnection, StorageError, old_keys, tokens};
+use crate::storage::{self, Conn, Constraint, PoolConnection, StorageError, old_keys, tokens};
 use crate::telemetry::ledger::{BatchStats, LedgerMetrics, Retry};
 
 /// How often a batch is tried after a deadlock or a race between servers.
@@ -44,17 +38,9 @@ const LOOK_UPS: u32 = 64;
 /// What a lane needs to commit a batch.
 #[derive(Clone)]
 pub(super) struct Lane {
-    pub(super) db: Db,
-    pub(super) clock: Arc<dyn Clock>,
-    pub(super) repairs: ClockRepairs,
-    pub(super) rng: Rng,
-    pub(super) recent_balances: Arc<RecentBalances>,
-    pub(super) key_cache: Arc<KeyCache>,
-    pub(super) calendar: Calendar,
-    pub(super) groups: Groups,
+    pub(super) core: Core,
+    pub(super) parts: LedgerParts,
     pub(super) client_addresses: ClientAddresses,
-    pub(super) refused_requests: Arc<RefusedRequests>,
-    pub(super) prices: Arc<Prices>,
     pub(super) metrics: LedgerMetrics,
     /// How many batches of all lanes still look up the ids of their requests.
     pub(super) look_ups: Arc<AtomicU32>,
@@ -92,13 +78,13 @@ impl Lane {
         if let Some(committed) = committed {
             self.flush(committed, &mut decided).await;
         }
-        let at = Moment::new(self.clock.micros(), self.calendar);
+        let at = Moment::new(self.core.clock.micros(), self.core.calendar);
         for mut one in decided.into_iter().chain(refused) {
             if !one.is_decided() {
                 one.fail(LedgerError::Busy);
             }
             if let Some(request) = one.refused(at.now) {
-                self.refused_requests.record(&request, &at);
+                self.parts.refused_requests.record(&request, &at);
             }
             one.reply(&self.metrics);
         }
@@ -171,10 +157,10 @@ impl Lane {
             return;
         }
         let started = Instant::now();
-        match self.db.bounded_on(&mut committed.conn, storage::flush).await {
+        match self.core.db.bounded_on(&mut committed.conn, storage::flush).await {
             Ok(()) => {
                 self.metrics.flushed(started.elapsed());
-                self.prices.remember(&committed.price_ids);
+                self.parts.prices.remember(&committed.price_ids);
             }
             Err(error) => {
                 tracing::warn!(%error, operations = operations.len(), "a batch may not be on disk");
@@ -193,8 +179,9 @@ impl Lane {
         locking: Locking,
         ids: RequestIds,
     ) -> Result<Committed, StorageError> {
-        let mut conn = self.db.acquire_reserved().await?;
+        let mut conn = self.core.db.acquire_reserved().await?;
         let price_ids = self
+            .core
             .db
             .bounded_on(&mut conn, async |conn| {
                 let started = Instant::now();
@@ -212,8 +199,8 @@ impl Lane {
                 };
                 let written_at = Instant::now();
                 storage::commit(tx).await?;
-                self.recent_balances.record(&changes);
-                changes.begun_graces.iter().for_each(|(owner, ..)| self.key_cache.forget(*owner));
+                self.parts.recent_balances.record(&changes);
+                changes.begun_graces.iter().for_each(|(owner, ..)| self.parts.key_cache.forget(*owner));
                 let sum = |amount: fn(&NewCharge) -> Quota| {
                     changes.charges.iter().map(|charge| amount(charge).get().unsigned_abs()).sum()
                 };
@@ -243,15 +230,15 @@ impl Lane {
         for one in operations.iter() {
             one.require(&mut rows);
         }
-        let locked = LockedRows::read(conn, rows, locking, ids, &self.groups).await?;
+        let locked = LockedRows::read(conn, rows, locking, ids, &self.core.groups).await?;
         let locked_at = Instant::now();
         // Not in the statement that locks: its time would be from before the wait.
-        if !self.clock.is_current() {
-            clock::correct(conn, &*self.clock).await?;
+        if !self.core.clock.is_current() {
+            clock::correct(conn, &*self.core.clock).await?;
         }
-        let at = Moment::new(self.clock.micros(), self.calendar);
-        locked.check(&self.repairs, &at);
-        let mut batch = Batch::new(locked, at, self.prices.list(), &self.rng, self.client_addresses);
+        let at = Moment::new(self.core.clock.micros(), self.core.calendar);
+        locked.check(&self.parts.repairs, &at);
+        let mut batch = Batch::new(locked, at, self.parts.prices.list(), &self.core.rng, self.client_addresses);
         for one in operations.iter_mut() {
             one.apply(&mut batch);
         }
@@ -260,11 +247,11 @@ impl Lane {
             return Err(StorageError::Constraint(Constraint::IdempotencyKeyUnique));
         }
         let prices = changes.charges.iter().filter_map(|charge| charge.price).collect();
-        changes.price_ids = self.prices.ids(conn, prices, at.now).await?;
+        changes.price_ids = self.parts.prices.ids(conn, prices, at.now).await?;
         if !changes.is_empty() {
             ledger::write(conn, &changes).await?;
         }
-        begin_graces(conn, &changes, self.clock.micros()).await?;
+        begin_graces(conn, &changes, self.core.clock.micros()).await?;
         Ok((changes, locked_at))
     }
 }

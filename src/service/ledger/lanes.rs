@@ -8,18 +8,11 @@ use prometheus_client::registry::Registry;
 use super::error::LedgerError;
 use super::lane::Lane;
 use super::operation::{Operation, Queued};
+use super::parts::LedgerParts;
 use super::queue::Queue;
-use crate::domain::calendar::Calendar;
 use crate::domain::client_addresses::ClientAddresses;
-use crate::domain::clock::Clock;
-use crate::domain::group::Groups;
-use crate::service::clock_repair::ClockRepairs;
-use crate::service::key_cache::KeyCache;
-use crate::service::prices::Prices;
-use crate::service::recent_balances::RecentBalances;
-use crate::service::refused_requests::RefusedRequests;
-use crate::service::rng::Rng;
-use crate::storage::{Db, StorageError};
+use crate::service::core::Core;
+use crate::storage::StorageError;
 use crate::telemetry::{
     self,
     ledger::{LedgerMetrics, OperationOutcome},
@@ -34,10 +27,6 @@ pub struct LedgerRules {
     pub flushes: u32,
     /// How many operations may wait, beside those for blocked wallets.
     pub queue: usize,
-    /// The days that `usage_daily` counts, and the periods of limits.
-    pub calendar: Calendar,
-    /// The groups of the settings.
-    pub groups: Groups,
     /// What is stored of the addresses of end clients.
     pub client_addresses: ClientAddresses,
 }
@@ -51,32 +40,12 @@ pub struct Lanes {
 
 impl Lanes {
     /// Starts the lanes. They end after this is dropped, when everything that waited is answered.
-    #[expect(clippy::too_many_arguments, reason = "the parts of the service, put together in one place")]
-    pub fn start(
-        db: &Db,
-        clock: &Arc<dyn Clock>,
-        repairs: &ClockRepairs,
-        rng: &Rng,
-        recent_balances: &Arc<RecentBalances>,
-        key_cache: &Arc<KeyCache>,
-        refused_requests: &Arc<RefusedRequests>,
-        prices: &Arc<Prices>,
-        rules: &LedgerRules,
-        registry: &mut Registry,
-    ) -> Self {
+    pub(super) fn start(core: &Core, parts: &LedgerParts, rules: &LedgerRules, registry: &mut Registry) -> Self {
         let metrics = LedgerMetrics::register(registry);
         let lane = Lane {
-            db: db.clone(),
-            clock: Arc::clone(clock),
-            repairs: repairs.clone(),
-            rng: rng.clone(),
-            recent_balances: Arc::clone(recent_balances),
-            key_cache: Arc::clone(key_cache),
-            calendar: rules.calendar,
-            groups: rules.groups.clone(),
+            core: core.clone(),
+            parts: parts.clone(),
             client_addresses: rules.client_addresses,
-            refused_requests: Arc::clone(refused_requests),
-            prices: Arc::clone(prices),
             metrics: metrics.clone(),
             look_ups: Arc::default(),
         };

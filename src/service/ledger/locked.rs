@@ -39,7 +39,7 @@ pub(super) struct LockedRows {
     pub(super) balances: Balances,
     /// The keys by which the operations come, of tokens that changed since they were read.
     pub(super) used_keys: UsedKeys,
-    /// Owners of which another transaction holds a row.
+    /// Owners of which another transaction has locked a row.
     pub(super) blocked: BTreeSet<UserId>,
     pub(super) reserved_for: BTreeMap<ReservationId, RequestDetails>,
     pub(super) records: BTreeMap<GatewayRequestId, RequestIdRecord>,
@@ -121,7 +121,7 @@ impl LockedRows {
     }
 }
 
-/// Locks wallets. Returns them, and the owners of those that another transaction holds.
+/// Locks wallets. Returns them, and the owners of those that another transaction has locked.
 async fn lock_wallets(
     conn: &mut Conn,
     owners: BTreeSet<UserId>,
@@ -144,7 +144,7 @@ async fn lock_wallets(
     Ok((locked, blocked.into_iter().collect()))
 }
 
-/// Locks tokens whose wallets are locked. Returns them, and those that another transaction holds.
+/// Locks tokens whose wallets are locked. Returns them, and those that another transaction has locked.
 async fn lock_tokens(
     conn: &mut Conn,
     mut ids: BTreeSet<TokenId>,

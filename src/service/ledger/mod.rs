@@ -6,7 +6,7 @@
 //! answers the callers. A batch that fails before it is committed answers 503 to all of it, and nothing of it is kept (L4).
 //! The queue is bounded: what does not fit is refused (L8).
 //!
-//! One bad row harms only itself. Operations on a wallet that another transaction holds for too long are left out, tried
+//! One bad row harms only itself. Operations on a wallet that another transaction has locked for too long are left out, tried
 //! again in batches of their own, and refused after eight seconds. A batch that fails because of what may be one row is
 //! committed in halves, until only the operations on that row fail.
 
@@ -17,12 +17,14 @@ mod error;
 mod expire;
 mod extend;
 mod forward_auth;
+mod forward_auth_rates;
 mod lane;
 mod lanes;
 #[expect(clippy::module_inception, reason = "the type that all others extend")]
 mod ledger;
 mod locked;
 mod operation;
+mod parts;
 mod queue;
 mod release;
 mod request_id;
@@ -34,8 +36,9 @@ mod verify;
 pub use self::charge::{ChargeRequest, Charged};
 pub use self::error::LedgerError;
 pub use self::extend::{ExtendRequest, Extended};
-pub use self::lanes::{Lanes, LedgerRules};
+pub use self::lanes::LedgerRules;
 pub use self::ledger::Ledger;
+pub use self::parts::LedgerParts;
 pub use self::reserve::{ReserveOutcome, ReserveRequest, Reserved};
 pub use self::settle::Settled;
 pub use self::verify::Verification;

@@ -22,7 +22,7 @@ pub(super) trait Operation: Send + Sync + 'static {
     /// What the caller is answered.
     type Outcome: Send + Sync + 'static;
 
-    /// How long it waits for a wallet that another transaction holds. Longer than PostgreSQL lets the transaction of a server rest
+    /// How long it waits for a wallet that another transaction has locked. Longer than PostgreSQL lets the transaction of a server rest
     /// that was paused or cut off.
     const PATIENCE: Duration = Duration::from_secs(8);
 
@@ -71,7 +71,7 @@ impl Queued {
         self.operation.require(rows);
     }
 
-    /// Applies it, unless another transaction holds a row of its owner.
+    /// Applies it, unless another transaction has locked a row of its owner.
     pub(super) fn apply(&mut self, batch: &mut Batch<'_>) {
         self.operation.apply(batch);
     }

@@ -5,7 +5,7 @@
 //! no more run than there are lanes. So at a low load there is one batch at a time, with less work for each operation, and at
 //! a high load several.
 //!
-//! A batch leaves out the wallets that another transaction holds: it would hold those of others while it waits. What it
+//! A batch leaves out the wallets that another transaction has locked: it would hold those of others while it waits. What it
 //! leaves out comes back, and is tried again with all that has come of its owner meanwhile. The first time a batch of such
 //! owners waits for their locks for a moment, because most are free soon. After that they are tried every 50 ms, and are
 //! waited for in turn, each in a batch alone: a wallet that other servers want all the time is never found free. No more
@@ -78,7 +78,7 @@ struct State {
     is_closed: bool,
 }
 
-/// An owner whose wallet another transaction holds.
+/// An owner whose wallet another transaction has locked.
 #[derive(Debug, Default)]
 struct Blocked {
     /// How many operations came back.
@@ -327,7 +327,7 @@ impl State {
 }
 
 impl TakenBatch {
-    /// Ends the batch. Operations whose wallets another transaction holds come back; returns those for which there is no
+    /// Ends the batch. Operations whose wallets another transaction has locked come back; returns those for which there is no
     /// room.
     pub(super) fn end(mut self, blocked: Vec<Queued>) -> Vec<Queued> {
         self.end_once(blocked)

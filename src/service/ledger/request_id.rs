@@ -62,7 +62,7 @@ impl Ledger {
         idempotency: &RequestId,
         key: &Digest,
     ) -> Result<Option<(RequestIdRecord, TokenIdentity)>, LedgerError> {
-        let found = self.db.bounded_not_reserved(async |conn| {
+        let found = self.core.db.bounded_not_reserved(async |conn| {
             let mut records = ledger::list_idempotency_records(conn, &[&idempotency.key]).await?;
             let Some(record) = records.remove(&idempotency.key) else {
                 return Ok(None);

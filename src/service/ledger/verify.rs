@@ -47,7 +47,7 @@ impl Ledger {
         let Ok(digest) = self.digest(key) else {
             return Ok(unknown(None));
         };
-        let Some(key) = self.key_cache.find(&digest).await? else {
+        let Some(key) = self.parts.key_cache.find(&digest).await? else {
             return Ok(unknown(Some(&digest)));
         };
         let at = self.current_moment().await?;
@@ -59,17 +59,17 @@ impl Ledger {
         }
         let state = TokenState {
             owner: key.wallet.status,
-            group_is_open: self.groups.allow(&key.owner_group, &token.policy.group),
+            group_is_open: self.core.groups.allow(&key.owner_group, &token.policy.group),
             accounts: Accounts { token: token.account, wallet: key.wallet.account },
             rate_limits: token.rate_limits,
             rate_counters: token.rate_counters,
         };
-        self.repairs.check(token.user_id, &key.wallet.account, (&token.rate_limits, token.rate_counters), &at);
+        self.parts.repairs.check(token.user_id, &key.wallet.account, (&token.rate_limits, token.rate_counters), &at);
         let usable = state.accounts.usable(&at);
         let most = match cost {
             Some(cost) if cost.quota.is_none() => {
-                let ratio = self.groups.ratio(&key.owner_group, &token.policy.group);
-                self.prices.list().most(cost, context.model.as_deref(), ratio).map(Some)
+                let ratio = self.core.groups.ratio(&key.owner_group, &token.policy.group);
+                self.parts.prices.list().most(cost, context.model.as_deref(), ratio).map(Some)
             }
             Some(_) | None => Ok(quota),
         };
@@ -102,6 +102,6 @@ impl Ledger {
         let (token, digest, request_id) = (Some((key.token.user_id, key.token.id)), None, None);
         let now = at.now;
         let request = RefusedRequest { at: now, token, digest, gateway, call, refusal, context, quota, request_id };
-        self.refused.record(&request, at);
+        self.parts.refused_requests.record(&request, at);
     }
 }

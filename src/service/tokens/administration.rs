@@ -49,7 +49,7 @@ impl Tokens {
     /// # Errors
     /// There is no such token; the database.
     pub async fn show_any_user(&self, id: TokenId) -> Result<OwnedToken, TokensError> {
-        let mut conn = self.db.acquire().await?;
+        let mut conn = self.core.db.acquire().await?;
         let token = tokens::find_any_user(&mut conn, id).await?.ok_or(TokensError::NotFound)?;
         with_owner(&mut conn, token).await
     }
@@ -68,16 +68,16 @@ impl Tokens {
         if let Some(owner) = owner {
             // Before a connection is taken: reading the page takes one too.
             let page = self.list_of(owner, name.as_ref(), listing, page).await?;
-            let mut conn = self.db.acquire().await?;
+            let mut conn = self.core.db.acquire().await?;
             return Ok(AnyUserPage { page: with_owners(&mut conn, page).await?, is_truncated: false });
         }
         let like = name.map_or_else(|| ANY.to_owned(), |name| name.like());
-        let mut conn = self.db.acquire().await?;
+        let mut conn = self.core.db.acquire().await?;
         if listing.is_default() {
             let page = tokens::list_all_users(&mut conn, &like, page).await?;
             return Ok(AnyUserPage { page: with_owners(&mut conn, page).await?, is_truncated: false });
         }
-        let what = Listed { like: &like, listing, now: self.clock.now() };
+        let what = Listed { like: &like, listing, now: self.core.clock.now() };
         if let Some(state) = listing.state {
             let (newest, is_truncated) = tokens::list_newest_summaries(&mut conn).await?;
             let ids = Vec::from_iter(self.in_state(&mut conn, &newest, state).await?);
@@ -99,12 +99,12 @@ impl Tokens {
         listing: &TokenListing,
         page: PageRequest,
     ) -> Result<AnyUserPage, TokensError> {
-        self.rate_limiter.may_search(admin.user.id)?;
+        self.core.rate_limiter.may_search(admin.user.id)?;
         let Some(key) = search.key else {
             return self.list_all_users(search.owner, search.name, listing, page).await;
         };
         let like = search.name.map_or_else(|| ANY.to_owned(), |name| name.like());
-        let mut conn = self.db.acquire().await?;
+        let mut conn = self.core.db.acquire().await?;
         let mut ids = match key {
             AnyUserKey::Whole(key) => {
                 Vec::from_iter(self.find_by_key(&mut conn, Some(&key)).await?.map(|token| token.id))
@@ -118,7 +118,7 @@ impl Tokens {
         if let Some(owner) = search.owner {
             ids = keys::list_sealed_keys(&mut conn, owner, &ids).await?.into_iter().map(|(id, ..)| id).collect();
         }
-        let what = Listed { like: &like, listing, now: self.clock.now() };
+        let what = Listed { like: &like, listing, now: self.core.clock.now() };
         if let Some(state) = listing.state {
             let found = tokens::list_by_ids(&mut conn, &ids).await?;
             let found: Vec<_> = found.into_values().map(TokenSummary::new).collect();
@@ -134,11 +134,11 @@ impl Tokens {
     /// There is no such token; it was disabled by a higher role, is expired or exhausted; the database.
     pub async fn switch_any_user(&self, admin: &Caller, id: TokenId, to: Switch) -> Result<OwnedToken, TokensError> {
         let owner = {
-            let mut conn = self.db.acquire().await?;
+            let mut conn = self.core.db.acquire().await?;
             tokens::find_owner(&mut conn, id).await?.ok_or(TokensError::NotFound)?
         };
         let token = self.switch_token_of(admin, owner, id, to, &ExpectedVersion::Any).await?;
-        let mut conn = self.db.acquire().await?;
+        let mut conn = self.core.db.acquire().await?;
         with_owner(&mut conn, token).await
     }
 
@@ -160,9 +160,9 @@ impl Tokens {
             if i64::try_from(candidates.len()).is_ok_and(|count| count >= most) {
                 return Err(SearchInvalid::TooManyKeys.into());
             }
-            self.vault.reload_for(conn, &candidates).await?;
+            self.core.vault.reload_for(conn, &candidates).await?;
             for (id, digest, sealed) in candidates {
-                if ends.matches(&self.vault.open(&digest, &sealed)?) {
+                if ends.matches(&self.core.vault.open(&digest, &sealed)?) {
                     found.insert(id);
                 }
             }

@@ -74,8 +74,8 @@ impl Tokens {
         request: Option<&IdempotentRequest>,
         shows: Shows,
     ) -> Result<Idempotent<Vec<(Token, Option<ApiKey>)>>, BulkError> {
-        self.rate_limiter.may_write_more(&caller.user, new.len())?;
-        let mut tx = self.db.begin().await?;
+        self.core.rate_limiter.may_write_more(&caller.user, new.len())?;
+        let mut tx = self.core.db.begin().await?;
         let owner = actors::lock_caller(&mut tx, caller.user.id).await?;
         if let Some(made) = idempotency_keys::find(&mut tx, owner.id, request).await? {
             if shows == Shows::Nothing {
@@ -83,25 +83,26 @@ impl Tokens {
                 let mut found = tokens::list_by_ids(&mut tx, &ids).await?;
                 let token = |id| Ok((found.remove(id).ok_or(IdempotencyKeyError::TokenDeleted)?, None));
                 let replayed = ids.iter().map(token).collect::<Result<_, IdempotencyKeyError>>()?;
-                self.invalidator.commit_unchanged(tx).await?;
+                self.core.invalidator.commit_unchanged(tx).await?;
                 return Ok(Idempotent::replayed(replayed));
             }
-            let opened = idempotency_keys::open(&mut tx, &self.vault, caller, &made, self.clock.now()).await?;
+            let opened =
+                idempotency_keys::open(&mut tx, &self.core.vault, caller, &made, self.core.clock.now()).await?;
             storage::commit(tx).await?;
             return Ok(Idempotent::replayed(opened.into_iter().map(|made| (made.token, Some(made.key))).collect()));
         }
         for (index, new) in new.iter_mut().enumerate() {
             let policy = &mut new.policy;
             policy.cross_group_retry = policy.group.retry_allowed(policy.cross_group_retry);
-            self.rules.groups.admit(&caller.user.group, &policy.group).map_err(BulkPlace::Index(index).of())?;
+            self.core.groups.admit(&caller.user.group, &policy.group).map_err(BulkPlace::Index(index).of())?;
         }
         self.check_limit(&mut tx, &owner, new.len()).await?;
-        self.vault.lock_data_key(&mut tx).await?;
-        let now = self.clock.now();
+        self.core.vault.lock_data_key(&mut tx).await?;
+        let now = self.core.clock.now();
         let (mut created, mut made) = (Vec::with_capacity(new.len()), Vec::with_capacity(new.len()));
         for new in new {
-            let key = self.rng.generate(|rng| ApiKey::generate(rng, self.rules.cell));
-            let sealed = self.rng.generate(|rng| self.vault.seal(&key, rng));
+            let key = self.core.rng.generate(|rng| ApiKey::generate(rng, self.rules.cell));
+            let sealed = self.core.rng.generate(|rng| self.core.vault.seal(&key, rng));
             let id = tokens::insert(&mut tx, owner.id, &sealed, &new, now).await?;
             let token = tokens::find(&mut tx, owner.id, id).await?.ok_or(TokensError::NotFound)?;
             made.push(MadeKey { token: id, digest: sealed.digest });
@@ -125,16 +126,16 @@ impl Tokens {
         change: &BulkChange,
         request: Option<&IdempotentRequest>,
     ) -> Result<Idempotent<Vec<Token>>, BulkError> {
-        self.rate_limiter.may_write_more(&caller.user, ids.len())?;
-        let mut tx = self.db.begin().await?;
+        self.core.rate_limiter.may_write_more(&caller.user, ids.len())?;
+        let mut tx = self.core.db.begin().await?;
         let owner = actors::lock_caller(&mut tx, caller.user.id).await?;
         if idempotency_keys::find(&mut tx, owner.id, request).await?.is_some() {
             let tokens = tokens::lock_listed(&mut tx, owner.id, ids).await?;
-            self.invalidator.commit_unchanged(tx).await?;
+            self.core.invalidator.commit_unchanged(tx).await?;
             return Ok(Idempotent::replayed(tokens));
         }
         if let Some(group) = &change.patch.group {
-            self.rules.groups.admit(&caller.user.group, group).map_err(TokensError::from)?;
+            self.core.groups.admit(&caller.user.group, group).map_err(TokensError::from)?;
         }
         let found = tokens::lock_listed(&mut tx, owner.id, ids).await?;
         // Both are in the order of ids.
@@ -149,7 +150,7 @@ impl Tokens {
             let mut action = Action::TokenEdited;
             match change.switch {
                 Some(Switch::On) => {
-                    token = token.enable(owner.role, self.clock.now()).map_err(at.of())?;
+                    token = token.enable(owner.role, self.core.clock.now()).map_err(at.of())?;
                     action = Action::TokenEnabled;
                 }
                 Some(Switch::Off) => {
@@ -176,8 +177,8 @@ impl Tokens {
         changed.sort_by_key(|token| token.id);
         self.end_old_keys_of_extended(&mut tx, found.iter().zip(&changed)).await?;
         audit::insert_many(&mut tx, &entries).await?;
-        idempotency_keys::record(&mut tx, owner.id, request, &[], self.clock.now()).await?;
-        self.invalidator.commit(tx, owner.id).await?;
+        idempotency_keys::record(&mut tx, owner.id, request, &[], self.core.clock.now()).await?;
+        self.core.invalidator.commit(tx, owner.id).await?;
         Ok(Idempotent::now(changed))
     }
 }

@@ -18,7 +18,7 @@ impl Tokens {
     /// # Errors
     /// The database.
     pub async fn list_deleted(&self, caller: &Caller, page: PageRequest) -> Result<Page<DeletedToken>, TokensError> {
-        let mut conn = self.db.acquire().await?;
+        let mut conn = self.core.db.acquire().await?;
         Ok(tokens::list_deleted(&mut conn, caller.user.id, self.restorable_since(), page).await?)
     }
 
@@ -27,15 +27,15 @@ impl Tokens {
     /// # Errors
     /// The caller deleted no such token, or too long ago; the limit of tokens is reached; the database.
     pub async fn restore(&self, caller: &Caller, id: TokenId) -> Result<Token, TokensError> {
-        let mut tx = self.db.begin().await?;
+        let mut tx = self.core.db.begin().await?;
         let owner = actors::lock_caller(&mut tx, caller.user.id).await?;
         let found = tokens::lock_deleted(&mut tx, owner.id, id, self.restorable_since()).await?;
         let (mut token, digest) = found.ok_or(TokensError::NotFound)?;
         self.check_limit(&mut tx, &owner, 1).await?;
-        Arc::make_mut(&mut token.policy).version = tokens::restore(&mut tx, id, self.clock.micros()).await?;
+        Arc::make_mut(&mut token.policy).version = tokens::restore(&mut tx, id, self.core.clock.micros()).await?;
         self.write_audit(&mut tx, caller, Action::TokenRestored, &token).await?;
         let foreign = token.key_foreign.then_some(&digest);
-        self.invalidator.commit_restored(tx, owner.id, foreign).await?;
+        self.core.invalidator.commit_restored(tx, owner.id, foreign).await?;
         Ok(token)
     }
 
@@ -45,6 +45,6 @@ impl Tokens {
     }
 
     fn restorable_since(&self) -> UnixTime {
-        self.clock.now().plus(-DAY * i64::from(self.rules.restore_days))
+        self.core.clock.now().plus(-DAY * i64::from(self.rules.restore_days))
     }
 }

@@ -41,7 +41,7 @@ impl Tokens {
     /// # Errors
     /// The token is not the caller's; the database.
     pub async fn show(&self, caller: &Caller, id: TokenId) -> Result<Token, TokensError> {
-        let mut conn = self.db.acquire().await?;
+        let mut conn = self.core.db.acquire().await?;
         tokens::find(&mut conn, caller.user.id, id).await?.ok_or(TokensError::NotFound)
     }
 
@@ -70,27 +70,27 @@ impl Tokens {
         page: PageRequest,
     ) -> Result<Page<Token>, TokensError> {
         let owner = caller.user.id;
-        self.rate_limiter.may_search(owner)?;
+        self.core.rate_limiter.may_search(owner)?;
         let Some(key) = search.key else {
             return self.list_of(owner, search.name.as_ref(), listing, page).await;
         };
         let like = search.name.as_ref().map_or_else(|| ANY.to_owned(), SearchPattern::like);
-        let mut conn = self.db.acquire().await?;
+        let mut conn = self.core.db.acquire().await?;
         let ids: Vec<TokenId> = match key {
             KeySearch::Whole(key) => self.find_own_by_key(&mut conn, owner, Some(&key)).await?,
             KeySearch::Part(part, foreign) => {
                 let mut found = self.find_own_by_key(&mut conn, owner, foreign.as_ref()).await?;
                 let candidates = keys::list_sealed_keys_like(&mut conn, owner, &like).await?;
-                self.vault.reload_for(&mut conn, &candidates).await?;
+                self.core.vault.reload_for(&mut conn, &candidates).await?;
                 for (id, digest, sealed) in candidates {
-                    if part.matches_key(&self.vault.open(&digest, &sealed)?) {
+                    if part.matches_key(&self.core.vault.open(&digest, &sealed)?) {
                         found.push(id);
                     }
                 }
                 found
             }
         };
-        let what = Listed { like: &like, listing, now: self.clock.now() };
+        let what = Listed { like: &like, listing, now: self.core.clock.now() };
         let ids = match listing.state {
             None => ids,
             Some(state) => {
@@ -107,7 +107,7 @@ impl Tokens {
     /// The database.
     pub async fn find_own(&self, caller: &Caller, key: &str) -> Result<Option<TokenId>, TokensError> {
         let Ok(key) = ApiKey::parse(key).or_else(|_| ApiKey::parse_foreign(key)) else { return Ok(None) };
-        let mut conn = self.db.acquire().await?;
+        let mut conn = self.core.db.acquire().await?;
         Ok(self.find_own_by_key(&mut conn, caller.user.id, Some(&key)).await?.pop())
     }
 
@@ -129,7 +129,7 @@ impl Tokens {
         key: Option<&ApiKey>,
     ) -> Result<Option<Token>, TokensError> {
         let Some(key) = key else { return Ok(None) };
-        Ok(keys::find_by_key(conn, &self.vault.digest(key)).await?)
+        Ok(keys::find_by_key(conn, &self.core.vault.digest(key)).await?)
     }
 
     /// A page of one user's tokens, whose names match.
@@ -147,8 +147,8 @@ impl Tokens {
             // Each page is read, also one without tokens.
             return Ok(found.ok_or(StorageError::GivenUp)?);
         }
-        let what = Listed { like: like.as_deref().unwrap_or(ANY), listing, now: self.clock.now() };
-        let mut conn = self.db.acquire().await?;
+        let what = Listed { like: like.as_deref().unwrap_or(ANY), listing, now: self.core.clock.now() };
+        let mut conn = self.core.db.acquire().await?;
         match listing.state {
             None => Ok(tokens::list_listed(&mut conn, owner, what, page).await?),
             Some(state) => {
@@ -182,13 +182,13 @@ impl Tokens {
         let at = self.now();
         let is_in_state = |token: &&TokenSummary| {
             let owner = owners.get(&token.user_id());
-            owner.is_some_and(|owner| token.state(owner, &self.rules.groups, &at).name == state)
+            owner.is_some_and(|owner| token.state(owner, &self.core.groups, &at).name == state)
         };
         Ok(tokens.iter().filter(is_in_state).map(TokenSummary::id).collect())
     }
 
     /// The present moment, for the states of tokens.
     pub(super) fn now(&self) -> Moment {
-        Moment::new(self.clock.micros(), self.rules.calendar)
+        Moment::new(self.core.clock.micros(), self.core.calendar)
     }
 }

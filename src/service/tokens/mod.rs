@@ -14,16 +14,12 @@ pub use self::bulk::{BulkChange, BulkError, BulkPlace};
 pub use self::lists::{KeySearch, Search};
 use self::pages::TokenPages;
 use super::actors::{self, ActorError};
-use super::invalidator::Invalidator;
-use super::rate_limiter::{RateLimited, RateLimiter};
-use super::rng::Rng;
-use super::vault::{Unopenable, Vault};
+use super::rate_limiter::RateLimited;
+use super::vault::Unopenable;
 use crate::domain::audit::{Action, Actor, AuditEntry, Details, Subject};
 use crate::domain::audit_changes::FieldChanges;
-use crate::domain::calendar::Calendar;
 use crate::domain::caller::Caller;
 use crate::domain::cell::CellLabel;
-use crate::domain::clock::Clock;
 use crate::domain::expected_version::{ExpectedVersion, VersionChanged};
 use crate::domain::group::{GroupRefused, Groups};
 use crate::domain::id::{TokenId, UserId};
@@ -34,9 +30,10 @@ use crate::domain::status::EnableError;
 use crate::domain::token::{NewToken, Switch, Token};
 use crate::domain::token_patch::{EditError, QuotaChange, TokenPatch};
 use crate::domain::user::User;
+use crate::service::core::Core;
 use crate::service::idempotency_keys::{self, IdempotencyKeyError};
 use crate::storage::loader::Loader;
-use crate::storage::{Conn, Db, StorageError, Tx, audit, old_keys, tokens};
+use crate::storage::{Conn, StorageError, Tx, audit, old_keys, tokens};
 
 /// Settings of the operator for tokens.
 #[derive(Debug)]
@@ -45,10 +42,7 @@ pub struct TokenRules {
     pub max_tokens: i64,
     /// Days for which a deleted token can be restored.
     pub restore_days: u32,
-    pub groups: Groups,
     pub cell: CellLabel,
-    /// The periods of limits, for the states of tokens.
-    pub calendar: Calendar,
 }
 
 #[derive(Debug, thiserror::Error)]
@@ -94,12 +88,7 @@ pub enum Shows {
 
 #[derive(Debug)]
 pub struct Tokens {
-    db: Db,
-    vault: Vault,
-    rng: Rng,
-    clock: Arc<dyn Clock>,
-    rate_limiter: Arc<RateLimiter>,
-    invalidator: Invalidator,
+    core: Core,
     rules: TokenRules,
     /// Pages of all tokens of a user.
     lists: Loader<TokenPages>,
@@ -109,22 +98,14 @@ pub struct Tokens {
 
 impl Tokens {
     /// Starts the tasks that read pages.
-    pub fn new(
-        db: Db,
-        vault: Vault,
-        rng: Rng,
-        clock: Arc<dyn Clock>,
-        rate_limiter: Arc<RateLimiter>,
-        invalidator: Invalidator,
-        rules: TokenRules,
-    ) -> Self {
-        let [lists, searches] = std::array::from_fn(|_| Loader::start(TokenPages(db.clone())));
-        Self { db, vault, rng, clock, rate_limiter, invalidator, rules, lists, searches }
+    pub fn new(core: Core, rules: TokenRules) -> Self {
+        let [lists, searches] = std::array::from_fn(|_| Loader::start(TokenPages(core.db.clone())));
+        Self { core, rules, lists, searches }
     }
 
     /// The configured groups.
     pub const fn groups(&self) -> &Groups {
-        &self.rules.groups
+        &self.core.groups
     }
 
     /// Creates a token (spec §4.4). The owner's row is locked while counting, so that parallel requests cannot exceed the
@@ -158,23 +139,23 @@ impl Tokens {
         expected: &ExpectedVersion,
         request: Option<&IdempotentRequest>,
     ) -> Result<Idempotent<Token>, TokensError> {
-        let mut tx = self.db.begin().await?;
+        let mut tx = self.core.db.begin().await?;
         actors::lock_caller(&mut tx, caller.user.id).await?;
         if idempotency_keys::find(&mut tx, caller.user.id, request).await?.is_some() {
             let token = tokens::find(&mut tx, caller.user.id, id).await?;
-            self.invalidator.commit_unchanged(tx).await?;
+            self.core.invalidator.commit_unchanged(tx).await?;
             return Ok(Idempotent::replayed(token.ok_or(IdempotencyKeyError::TokenDeleted)?));
         }
         if let Some(group) = &patch.group {
-            self.rules.groups.admit(&caller.user.group, group)?;
+            self.core.groups.admit(&caller.user.group, group)?;
         }
         let old = lock(&mut tx, caller.user.id, id, expected).await?;
         let token = self.update(&mut tx, old.clone().edited(patch.clone())?).await?;
         self.end_old_keys_of_extended(&mut tx, [(&old, &token)]).await?;
         let entry = self.edit_entry(caller, &token, &patch, token.changes_since(&old));
         audit::insert(&mut tx, entry).await?;
-        idempotency_keys::record(&mut tx, caller.user.id, request, &[], self.clock.now()).await?;
-        self.invalidator.commit(tx, token.user_id).await?;
+        idempotency_keys::record(&mut tx, caller.user.id, request, &[], self.core.clock.now()).await?;
+        self.core.invalidator.commit(tx, token.user_id).await?;
         Ok(Idempotent::now(token))
     }
 
@@ -198,7 +179,7 @@ impl Tokens {
     /// # Errors
     /// The token is not the caller's, was deleted before, or is not `expected`; the database.
     pub async fn delete(&self, caller: &Caller, id: TokenId, expected: &ExpectedVersion) -> Result<(), TokensError> {
-        let mut tx = self.db.begin().await?;
+        let mut tx = self.core.db.begin().await?;
         actors::lock_caller(&mut tx, caller.user.id).await?;
         lock(&mut tx, caller.user.id, id, expected).await?;
         self.delete_owned(tx, caller, &[id]).await?;
@@ -210,7 +191,7 @@ impl Tokens {
     /// # Errors
     /// The database.
     pub async fn delete_batch(&self, caller: &Caller, ids: &[TokenId]) -> Result<usize, TokensError> {
-        let mut tx = self.db.begin().await?;
+        let mut tx = self.core.db.begin().await?;
         actors::lock_caller(&mut tx, caller.user.id).await?;
         self.delete_owned(tx, caller, ids).await
     }
@@ -218,10 +199,10 @@ impl Tokens {
     /// Deletes those of `ids` that are the caller's, whose row is locked, and commits.
     async fn delete_owned(&self, mut tx: Tx, caller: &Caller, ids: &[TokenId]) -> Result<usize, TokensError> {
         let owner = caller.user.id;
-        let deleted = tokens::delete(&mut tx, owner, ids, self.clock.now()).await?;
+        let deleted = tokens::delete(&mut tx, owner, ids, self.core.clock.now()).await?;
         let entry = |id: &TokenId| self.entry(caller, Action::TokenDeleted, *id, owner);
         audit::insert_many(&mut tx, &deleted.iter().map(entry).collect::<Vec<_>>()).await?;
-        self.invalidator.commit(tx, owner).await?;
+        self.core.invalidator.commit(tx, owner).await?;
         Ok(deleted.len())
     }
 
@@ -233,7 +214,7 @@ impl Tokens {
         to: Switch,
         expected: &ExpectedVersion,
     ) -> Result<Token, TokensError> {
-        let mut tx = self.db.begin().await?;
+        let mut tx = self.core.db.begin().await?;
         let by = if owner == caller.user.id {
             actors::lock_caller(&mut tx, owner).await?.role
         } else {
@@ -242,17 +223,17 @@ impl Tokens {
         let token = lock(&mut tx, owner, id, expected).await?;
         let disabled_by = token.policy.disabled_by;
         let (token, action) = match to {
-            Switch::On => (token.enable(by, self.clock.now())?, Action::TokenEnabled),
+            Switch::On => (token.enable(by, self.core.clock.now())?, Action::TokenEnabled),
             Switch::Off => (token.disable(by), Action::TokenDisabled),
         };
         // It is as it should be: a version that nobody made would refuse the edits of others.
         if token.policy.disabled_by == disabled_by {
-            self.invalidator.commit_unchanged(tx).await?;
+            self.core.invalidator.commit_unchanged(tx).await?;
             return Ok(token);
         }
         let token = self.update(&mut tx, token).await?;
         self.write_audit(&mut tx, caller, action, &token).await?;
-        self.invalidator.commit(tx, owner).await?;
+        self.core.invalidator.commit(tx, owner).await?;
         Ok(token)
     }
 
@@ -272,7 +253,7 @@ impl Tokens {
         conn: &mut Conn,
         changes: impl IntoIterator<Item = (&Token, &Token)>,
     ) -> Result<(), StorageError> {
-        let now = self.clock.now();
+        let now = self.core.clock.now();
         let was_extended =
             |(old, new): &(&Token, &Token)| old.policy.lifetime.is_over(now) && !new.policy.lifetime.is_over(now);
         let extended: Vec<TokenId> = changes.into_iter().filter(was_extended).map(|(old, _)| old.id).collect();
@@ -289,7 +270,7 @@ impl Tokens {
 
     /// The same for many.
     async fn update_all(&self, conn: &mut Conn, mut tokens: Vec<Token>) -> Result<Vec<Token>, StorageError> {
-        let versions = tokens::update(conn, &tokens, self.clock.micros()).await?;
+        let versions = tokens::update(conn, &tokens, self.core.clock.micros()).await?;
         for token in &mut tokens {
             if let Some(version) = versions.get(&token.id) {
                 Arc::make_mut(&mut token.policy).version = *version;
@@ -320,7 +301,7 @@ impl Tokens {
     }
 
     fn entry(&self, caller: &Caller, action: Action, id: TokenId, owner: UserId) -> AuditEntry {
-        AuditEntry::new(self.clock.now(), Actor::from(caller), action, Subject::token(id, owner))
+        AuditEntry::new(self.core.clock.now(), Actor::from(caller), action, Subject::token(id, owner))
     }
 }
 

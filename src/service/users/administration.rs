@@ -86,7 +86,7 @@ impl Users {
         page: PageRequest,
     ) -> Result<Page<User>, UsersError> {
         let like = name.map_or_else(|| "%".to_owned(), |name| name.like());
-        let mut conn = self.db.acquire().await?;
+        let mut conn = self.core.db.acquire().await?;
         if filter.is_newest_first() {
             Ok(users::list(&mut conn, &like, filter, page).await?)
         } else {
@@ -99,7 +99,7 @@ impl Users {
     /// # Errors
     /// The account does not exist or was deleted; the database.
     pub async fn show(&self, id: UserId) -> Result<User, UsersError> {
-        let mut conn = self.db.acquire().await?;
+        let mut conn = self.core.db.acquire().await?;
         users::find(&mut conn, id).await?.ok_or(UsersError::NotFound)
     }
 
@@ -127,8 +127,8 @@ impl Users {
             max_tokens,
             period_limits: new.period_limits,
         };
-        let now = self.clock.now();
-        let mut tx = self.db.begin().await?;
+        let now = self.core.clock.now();
+        let mut tx = self.core.db.begin().await?;
         if let Some(admin) = actor.user() {
             let (admin, _) = actors::lock_admin(&mut tx, admin.id, admin.id).await?;
             if !admin.role.may_manage(new.role) {
@@ -141,7 +141,7 @@ impl Users {
         let entries = [Some(created), AuditEntry::starting_balance(now, actor, id, user.quota)];
         audit::insert_many(&mut tx, &entries.into_iter().flatten().collect::<Vec<_>>()).await?;
         let user = users::find(&mut tx, id).await?.ok_or(UsersError::NotFound)?;
-        self.invalidator.commit(tx, id).await?;
+        self.core.invalidator.commit(tx, id).await?;
         Ok(user)
     }
 
@@ -162,7 +162,7 @@ impl Users {
             Some(password) => Some(self.passwords.hash(password).await?),
             None => None,
         };
-        let mut tx = self.db.begin().await?;
+        let mut tx = self.core.db.begin().await?;
         let (own_role, mut user) = lock_managed(&mut tx, admin, id).await?;
         if patch.role.is_some_and(|role| !own_role.may_manage(role)) {
             return Err(UsersError::RoleTooLow);
@@ -191,10 +191,11 @@ impl Users {
         if sessions_end {
             sessions::delete_all_of(&mut tx, id).await?;
         }
-        let entry = AuditEntry::new(self.clock.now(), Actor::from(admin), Action::AccountEdited, Subject::user(id))
-            .with_changes(changes);
+        let entry =
+            AuditEntry::new(self.core.clock.now(), Actor::from(admin), Action::AccountEdited, Subject::user(id))
+                .with_changes(changes);
         audit::insert(&mut tx, entry).await?;
-        self.invalidator.commit(tx, id).await?;
+        self.core.invalidator.commit(tx, id).await?;
         Ok(user)
     }
 
@@ -206,8 +207,8 @@ impl Users {
         if id == admin.user.id {
             return Err(UsersError::OwnAccount);
         }
-        let now = self.clock.now();
-        let mut tx = self.db.begin().await?;
+        let now = self.core.clock.now();
+        let mut tx = self.core.db.begin().await?;
         lock_managed(&mut tx, admin, id).await?;
         tokens::delete_all_of(&mut tx, id, now).await?;
         access_tokens::delete_all_of(&mut tx, id).await?;
@@ -215,7 +216,7 @@ impl Users {
         users::delete(&mut tx, id, now).await?;
         let entry = AuditEntry::new(now, Actor::from(admin), Action::AccountDeleted, Subject::user(id));
         audit::insert(&mut tx, entry).await?;
-        self.invalidator.commit(tx, id).await?;
+        self.core.invalidator.commit(tx, id).await?;
         Ok(())
     }
 
@@ -232,10 +233,10 @@ impl Users {
         note: &str,
         request: Option<&IdempotentRequest>,
     ) -> Result<Idempotent<User>, UsersError> {
-        let mut tx = self.db.begin().await?;
+        let mut tx = self.core.db.begin().await?;
         let (_, mut user) = lock_managed(&mut tx, admin, id).await?;
         if idempotency_keys::find(&mut tx, admin.user.id, request).await?.is_some() {
-            self.invalidator.commit_unchanged(tx).await?;
+            self.core.invalidator.commit_unchanged(tx).await?;
             return Ok(Idempotent::replayed(user));
         }
         let before = user.wallet.remain();
@@ -246,13 +247,13 @@ impl Users {
         let remain = after.and_then(|units| Quota::grant(units).ok()).ok_or(UsersError::WalletRange(before.get()))?;
         user.wallet.budget = Budget::Limited { remain };
         users::update(&mut tx, &user).await?;
-        let mut entry = AuditEntry::quota_granted(self.clock.now(), Actor::from(admin), id, before, remain);
+        let mut entry = AuditEntry::quota_granted(self.core.clock.now(), Actor::from(admin), id, before, remain);
         if !note.is_empty() {
             entry = entry.with([("note", note.to_owned())]);
         }
         audit::insert(&mut tx, entry).await?;
-        idempotency_keys::record(&mut tx, admin.user.id, request, &[], self.clock.now()).await?;
-        self.invalidator.commit(tx, id).await?;
+        idempotency_keys::record(&mut tx, admin.user.id, request, &[], self.core.clock.now()).await?;
+        self.core.invalidator.commit(tx, id).await?;
         Ok(Idempotent::now(user))
     }
 }

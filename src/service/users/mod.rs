@@ -11,20 +11,17 @@ pub use administration::{Grant, NewAccount, UserPatch};
 pub use own_account::OwnAccountPatch;
 
 use super::actors::ActorError;
-use super::invalidator::Invalidator;
 use super::passwords::{Passwords, PasswordsBusy};
-use super::rate_limiter::{RateLimited, RateLimiter};
-use super::rng::Rng;
+use super::rate_limiter::RateLimited;
 use super::sign_in_limits::{AttemptError, SignInLimits};
 use crate::domain::bounds;
-use crate::domain::clock::Clock;
-use crate::domain::group::Groups;
 use crate::domain::money::Quota;
 use crate::domain::password::PasswordInvalid;
 use crate::domain::user::AccountDisabledByRoot;
 use crate::domain::username::{UsernameConflict, UsernameInvalid};
+use crate::service::core::Core;
 use crate::service::idempotency_keys::IdempotencyKeyError;
-use crate::storage::{Db, StorageError};
+use crate::storage::StorageError;
 
 /// The operator's settings for accounts.
 #[derive(Debug)]
@@ -113,35 +110,23 @@ impl From<AttemptError> for UsersError {
 /// The user service.
 #[derive(Debug)]
 pub struct Users {
-    db: Db,
-    rng: Rng,
-    clock: Arc<dyn Clock>,
-    rate_limiter: Arc<RateLimiter>,
+    core: Core,
     sign_in_limits: Arc<SignInLimits>,
     passwords: Passwords,
-    invalidator: Invalidator,
-    groups: Groups,
     rules: Arc<AccountRules>,
 }
 
 impl Users {
-    /// A service on `db`.
-    #[expect(clippy::too_many_arguments, reason = "the parts of the service, put together in one place")]
     pub const fn new(
-        db: Db,
-        rng: Rng,
-        clock: Arc<dyn Clock>,
-        rate_limiter: Arc<RateLimiter>,
+        core: Core,
         sign_in_limits: Arc<SignInLimits>,
         passwords: Passwords,
-        invalidator: Invalidator,
-        groups: Groups,
         rules: Arc<AccountRules>,
     ) -> Self {
-        Self { db, rng, clock, rate_limiter, sign_in_limits, passwords, invalidator, groups, rules }
+        Self { core, sign_in_limits, passwords, rules }
     }
 
     fn check_group(&self, group: &str) -> Result<(), UsersError> {
-        if self.groups.contains(group) { Ok(()) } else { Err(UsersError::UnknownGroup(self.groups.names())) }
+        if self.core.groups.contains(group) { Ok(()) } else { Err(UsersError::UnknownGroup(self.core.groups.names())) }
     }
 }

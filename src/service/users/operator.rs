@@ -18,12 +18,12 @@ impl Users {
     /// `password` is too short or too long; the database.
     pub async fn ensure_root(&self, password: Option<&SecretString>) -> Result<Option<Zeroizing<String>>, UsersError> {
         {
-            let mut conn = self.db.acquire().await?;
+            let mut conn = self.core.db.acquire().await?;
             if users::exist(&mut conn).await? {
                 return Ok(None);
             }
         }
-        let generated = password.is_none().then(|| self.rng.generate(|rng| random_password(rng)));
+        let generated = password.is_none().then(|| self.core.rng.generate(|rng| random_password(rng)));
         let text =
             password.map_or_else(|| generated.as_ref().map_or("", |text| text.as_str()), |text| text.expose_secret());
         let password_hash = self.passwords.hash(&NewPassword::parse(text)?).await?;
@@ -39,8 +39,8 @@ impl Users {
             max_tokens: None,
             period_limits: PeriodLimits::default(),
         };
-        let mut conn = self.db.acquire().await?;
-        match users::insert(&mut conn, &root, self.clock.now()).await {
+        let mut conn = self.core.db.acquire().await?;
+        match users::insert(&mut conn, &root, self.core.clock.now()).await {
             Ok(_) => Ok(generated),
             // Another replica was first and printed its password.
             Err(error) if error.username_conflict().is_some() => Ok(None),
@@ -55,14 +55,14 @@ impl Users {
     pub async fn reset_password(&self, username: &str, password: &NewPassword) -> Result<(), UsersError> {
         let hash = self.passwords.hash(password).await?;
         let username = Username::typed(username)?;
-        let mut tx = self.db.begin().await?;
+        let mut tx = self.core.db.begin().await?;
         let (user, _) = users::find_by_name(&mut tx, &username).await?.ok_or(UsersError::NotFound)?;
         users::update_password_hash(&mut tx, user.id, &hash).await?;
         sessions::delete_all_of(&mut tx, user.id).await?;
         let subject = Subject::user(user.id);
-        let entry = AuditEntry::new(self.clock.now(), Actor::Operator, Action::PasswordChanged, subject);
+        let entry = AuditEntry::new(self.core.clock.now(), Actor::Operator, Action::PasswordChanged, subject);
         audit::insert(&mut tx, entry).await?;
-        self.invalidator.commit(tx, user.id).await?;
+        self.core.invalidator.commit(tx, user.id).await?;
         Ok(())
     }
 
@@ -72,11 +72,11 @@ impl Users {
     /// No account has this username; the database.
     pub async fn unlock(&self, username: &str) -> Result<(), UsersError> {
         let username = Username::typed(username)?;
-        let mut tx = self.db.begin().await?;
+        let mut tx = self.core.db.begin().await?;
         let (user, _) = users::find_by_name(&mut tx, &username).await?.ok_or(UsersError::NotFound)?;
         self.sign_in_limits.clear(&mut tx, &username).await?;
         let subject = Subject::user(user.id);
-        let entry = AuditEntry::new(self.clock.now(), Actor::Operator, Action::AccountUnlocked, subject);
+        let entry = AuditEntry::new(self.core.clock.now(), Actor::Operator, Action::AccountUnlocked, subject);
         audit::insert(&mut tx, entry).await?;
         storage::commit(tx).await?;
         Ok(())

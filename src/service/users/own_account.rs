@@ -28,7 +28,7 @@ impl Users {
     /// # Errors
     /// The account was deleted; the database.
     pub async fn show_own(&self, caller: &Caller) -> Result<User, UsersError> {
-        let mut conn = self.db.acquire().await?;
+        let mut conn = self.core.db.acquire().await?;
         users::find(&mut conn, caller.user.id).await?.ok_or(UsersError::NotFound)
     }
 
@@ -40,11 +40,11 @@ impl Users {
         let id = caller.user.id;
         let hashes = match &patch.password {
             Some((new, current)) => {
-                self.rate_limiter.may_sign_in(caller.origin.ip)?;
+                self.core.rate_limiter.may_sign_in(caller.origin.ip)?;
                 let permit = self.passwords.queue()?;
                 let attempt = self.sign_in_limits.begin(&caller.user.username, Some(id), caller.origin.ip).await?;
                 let hash = {
-                    let mut conn = self.db.acquire().await?;
+                    let mut conn = self.core.db.acquire().await?;
                     users::find_password_hash(&mut conn, id).await?
                 };
                 if !self.passwords.verify(permit, hash.clone(), current).await {
@@ -55,7 +55,7 @@ impl Users {
             }
             None => None,
         };
-        let mut tx = self.db.begin().await?;
+        let mut tx = self.core.db.begin().await?;
         let mut user = actors::lock_caller(&mut tx, id).await?;
         if user.wallet.period_limits.edited(patch.period_limits) != user.wallet.period_limits {
             return Err(UsersError::OwnLimits);
@@ -77,9 +77,9 @@ impl Users {
             changes.secret("password");
         }
         let actor = Actor::User(&user, &caller.origin);
-        let entry = AuditEntry::new(self.clock.now(), actor, action, Subject::user(id)).with_changes(changes);
+        let entry = AuditEntry::new(self.core.clock.now(), actor, action, Subject::user(id)).with_changes(changes);
         audit::insert(&mut tx, entry).await?;
-        self.invalidator.commit(tx, id).await?;
+        self.core.invalidator.commit(tx, id).await?;
         Ok(user)
     }
 }

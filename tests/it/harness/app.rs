@@ -87,7 +87,9 @@ impl TestApp {
     /// Runs the job that ends overdue reservations once, on another server of the same database.
     pub async fn expire_overdue(&self) {
         let replica = self.replica();
-        expire_overdue(&replica.db, &replica.clock, &replica.ledger, bounds::CHARGE_ON_EXPIRY_AFTER).await.unwrap();
+        expire_overdue(&replica.core.db, &replica.core.clock, &replica.ledger, bounds::CHARGE_ON_EXPIRY_AFTER)
+            .await
+            .unwrap();
     }
 
     /// Runs the repair of what was written while the clock was ahead once, on another server of the same database.

@@ -160,7 +160,8 @@ async fn charge(
     hour: i64,
     hours: i64,
 ) -> Result<(), DemoError> {
-    let load = (0..hours).map(|later| load_at(state.clock.now().plus(later * HOUR))).sum::<i64>() * growth(hour) / 100;
+    let load =
+        (0..hours).map(|later| load_at(state.core.clock.now().plus(later * HOUR))).sum::<i64>() * growth(hour) / 100;
     let charges = created
         .iter()
         .filter(|created| created.key.is_used_at(hour))

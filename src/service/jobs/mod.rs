@@ -1,23 +1,11 @@
-//! Periodic work. A job is one file here and one line in `JOBS`.
+//! Periodic work. A job is a function here, or in a file of its own, and one line in `JOBS`.
 //!
 //! Each step of a job is a short transaction of its own, so it can be killed at any point, and one server at a time does
 //! it. The time is the database's. Rows are deleted for their age only while this server's own clock agrees with it: a
 //! database whose clock is days ahead must not delete what is still needed.
 
-mod access_tokens;
-mod charges;
-mod deleted_tokens;
 mod expire_reservations;
-mod idempotency_keys;
-mod idempotency_records;
-mod imported_requests;
-mod old_keys;
 mod partitions;
-mod refused_requests;
-mod reservations;
-mod sessions;
-mod sign_in_limits;
-mod statistics;
 mod usage_rollup;
 
 use std::sync::Arc;
@@ -31,31 +19,34 @@ use super::rate_limiter::RateLimiter;
 use crate::domain::bounds;
 use crate::domain::calendar::Calendar;
 use crate::domain::clock::Clock;
-use crate::domain::time::{DAY, UnixTime};
-use crate::storage::{self, Conn, Db, StorageError, retention};
+use crate::domain::time::{DAY, Micros, UnixTime};
+use crate::storage::{self, Conn, Db, StorageError, retention, sign_in_limits};
 use crate::telemetry::jobs::JobMetrics;
 
 /// Every job that works on the tables, in this order.
 const JOBS: [Job; 19] = [
-    partitions::MAKE,
-    partitions::DROP,
-    partitions::MAKE_OF_REFUSALS,
-    partitions::DROP_OF_REFUSALS,
-    charges::JOB,
-    imported_requests::JOB,
-    idempotency_records::JOB,
-    idempotency_keys::JOB,
-    reservations::JOB,
-    old_keys::JOB,
-    deleted_tokens::JOB,
-    sessions::JOB,
-    access_tokens::JOB,
-    refused_requests::JOB,
-    sign_in_limits::BUCKETS,
-    sign_in_limits::NETWORKS,
-    sign_in_limits::LOCKOUTS,
-    usage_rollup::JOB,
-    statistics::JOB,
+    Job::any_time("make partitions of charges", |conn, round| Box::pin(partitions::make(conn, round))),
+    Job::by_age("drop partitions of charges", |conn, round| Box::pin(partitions::drop_oldest(conn, round))),
+    Job::any_time("make partitions of refusals", |conn, round| Box::pin(partitions::make_of_refusals(conn, round))),
+    Job::by_age("drop partitions of refusals", |conn, round| {
+        Box::pin(partitions::drop_oldest_of_refusals(conn, round))
+    }),
+    Job::by_age("delete old charges without a partition", |conn, round| Box::pin(charges(conn, round))),
+    Job::by_age("delete old imported requests", |conn, round| Box::pin(imported_requests(conn, round))),
+    Job::by_age("delete old idempotency records", |conn, round| Box::pin(idempotency_records(conn, round))),
+    Job::by_age("delete old idempotency keys", |conn, round| Box::pin(idempotency_keys(conn, round))),
+    Job::by_age("delete ended reservations", |conn, round| Box::pin(reservations(conn, round))),
+    Job::by_age("delete ended keys", |conn, round| Box::pin(old_keys(conn, round))),
+    Job::by_age("erase keys of deleted tokens", |conn, round| Box::pin(deleted_tokens(conn, round))),
+    Job::by_age("delete expired sessions", |conn, round| Box::pin(sessions(conn, round))),
+    Job::by_age("delete expired access tokens", |conn, round| Box::pin(access_tokens(conn, round))),
+    Job::by_age("delete old counts of refused requests", |conn, round| Box::pin(refused_requests(conn, round))),
+    // An empty bucket says as much as none.
+    Job::any_time("delete empty limits of sign-ins", |conn, round| Box::pin(empty_sign_in_limits(conn, round))),
+    Job::by_age("delete old networks of sign-ins", |conn, round| Box::pin(sign_in_networks(conn, round))),
+    Job::by_age("delete old refused sign-ins", |conn, round| Box::pin(sign_in_lockouts(conn, round))),
+    Job::by_age("add up usage", |conn, round| Box::pin(usage_rollup::step(conn, round))),
+    Job::any_time("analyse tables without statistics", |conn, _| Box::pin(statistics(conn))),
 ];
 
 /// The names of all jobs, for the metric.
@@ -76,7 +67,19 @@ struct Job {
     /// Whether it deletes rows for their age, or closes days.
     needs_right_clock: bool,
     /// One step, in a transaction that the caller commits. [`StorageError::Blocked`] ends the job until the next round.
-    step: for<'c> fn(&'c mut Conn, Round) -> BoxFuture<'c, Result<Progress, StorageError>>,
+    step: Step,
+}
+
+type Step = for<'c> fn(&'c mut Conn, Round) -> BoxFuture<'c, Result<Progress, StorageError>>;
+
+impl Job {
+    const fn any_time(name: &'static str, step: Step) -> Self {
+        Self { name, needs_right_clock: false, step }
+    }
+
+    const fn by_age(name: &'static str, step: Step) -> Self {
+        Self { name, needs_right_clock: true, step }
+    }
 }
 
 /// What a step leaves.
@@ -253,4 +256,71 @@ impl Jobs {
             }
         }
     }
+}
+
+async fn charges(conn: &mut Conn, round: Round) -> Result<Progress, StorageError> {
+    Ok(Progress::after_deleting(retention::delete_charges_without_partition(conn, round.charges_since()).await?))
+}
+
+async fn imported_requests(conn: &mut Conn, round: Round) -> Result<Progress, StorageError> {
+    Ok(Progress::after_deleting(storage::imported_requests::delete(conn, round.charges_since()).await?))
+}
+
+async fn idempotency_records(conn: &mut Conn, round: Round) -> Result<Progress, StorageError> {
+    Ok(Progress::after_deleting(retention::delete_idempotency_records(conn, round.answers_since()).await?))
+}
+
+async fn idempotency_keys(conn: &mut Conn, round: Round) -> Result<Progress, StorageError> {
+    Ok(Progress::after_deleting(storage::idempotency_keys::delete_old(conn, round.answers_since()).await?))
+}
+
+async fn reservations(conn: &mut Conn, round: Round) -> Result<Progress, StorageError> {
+    Ok(Progress::after_deleting(retention::delete_reservations(conn, round.answers_since()).await?))
+}
+
+async fn old_keys(conn: &mut Conn, round: Round) -> Result<Progress, StorageError> {
+    let then = round.now.plus(-bounds::ENDED_KEY_SECONDS);
+    Ok(Progress::after_deleting(storage::old_keys::delete_ended(conn, then).await?))
+}
+
+async fn deleted_tokens(conn: &mut Conn, round: Round) -> Result<Progress, StorageError> {
+    let then = round.now.plus(-DAY * i64::from(round.restore_days));
+    Ok(Progress::after_deleting(storage::tokens::erase_keys(conn, then).await?))
+}
+
+async fn sessions(conn: &mut Conn, round: Round) -> Result<Progress, StorageError> {
+    Ok(Progress::after_deleting(storage::sessions::delete_expired(conn, round.now).await?))
+}
+
+async fn access_tokens(conn: &mut Conn, round: Round) -> Result<Progress, StorageError> {
+    Ok(Progress::after_deleting(storage::access_tokens::delete_expired(conn, round.now).await?))
+}
+
+async fn refused_requests(conn: &mut Conn, round: Round) -> Result<Progress, StorageError> {
+    let day = round.charges_since().day_in(chrono_tz::UTC);
+    Ok(Progress::after_deleting(storage::refused_requests::delete_before(conn, day).await?))
+}
+
+async fn empty_sign_in_limits(conn: &mut Conn, round: Round) -> Result<Progress, StorageError> {
+    let now = Micros::new(round.now.get().saturating_mul(Micros::PER_SECOND));
+    Ok(Progress::after_deleting(sign_in_limits::delete_empty(conn, now).await?))
+}
+
+async fn sign_in_networks(conn: &mut Conn, round: Round) -> Result<Progress, StorageError> {
+    let before = round.now.plus(-DAY * bounds::KNOWN_NETWORK_DAYS);
+    Ok(Progress::after_deleting(sign_in_limits::delete_networks_before(conn, before).await?))
+}
+
+async fn sign_in_lockouts(conn: &mut Conn, round: Round) -> Result<Progress, StorageError> {
+    let (known, unknown) = (bounds::LOCKOUT_SECONDS, bounds::UNKNOWN_LOCKOUT_SECONDS);
+    let (known, unknown) = (round.now.plus(-known), round.now.plus(-unknown));
+    Ok(Progress::after_deleting(sign_in_limits::delete_lockouts_before(conn, known, unknown).await?))
+}
+
+async fn statistics(conn: &mut Conn) -> Result<Progress, StorageError> {
+    let Some(table) = retention::analyze_one_table(conn).await? else {
+        return Ok(Progress::Done);
+    };
+    tracing::info!(table, "analysed a table that had no statistics");
+    Ok(Progress::MoreToDo)
 }

@@ -1,6 +1,6 @@
 //! Creates the partitions of `charges` and `refusals` ahead of time and drops those that are too old.
 
-use super::{Job, Progress, Round};
+use super::{Progress, Round};
 use crate::domain::bounds;
 use crate::domain::time::DAY;
 use crate::storage::{Conn, StorageError, refusals, retention};
@@ -8,31 +8,7 @@ use crate::storage::{Conn, StorageError, refusals, retention};
 /// Days for which partitions are created ahead. A long backup can delay their creation by days.
 const DAYS_AHEAD: i64 = 7;
 
-pub(super) const MAKE: Job = Job {
-    name: "make partitions of charges",
-    needs_right_clock: false,
-    step: |conn, round| Box::pin(make(conn, round)),
-};
-
-pub(super) const DROP: Job = Job {
-    name: "drop partitions of charges",
-    needs_right_clock: true,
-    step: |conn, round| Box::pin(drop_oldest(conn, round)),
-};
-
-pub(super) const MAKE_OF_REFUSALS: Job = Job {
-    name: "make partitions of refusals",
-    needs_right_clock: false,
-    step: |conn, round| Box::pin(make_of_refusals(conn, round)),
-};
-
-pub(super) const DROP_OF_REFUSALS: Job = Job {
-    name: "drop partitions of refusals",
-    needs_right_clock: true,
-    step: |conn, round| Box::pin(drop_oldest_of_refusals(conn, round)),
-};
-
-async fn make(conn: &mut Conn, round: Round) -> Result<Progress, StorageError> {
+pub(super) async fn make(conn: &mut Conn, round: Round) -> Result<Progress, StorageError> {
     let (first, last) = (round.now.plus(-DAY), round.now.plus(DAYS_AHEAD * DAY));
     let missing = retention::list_missing_partitions(conn, first, last).await?;
     let Some(day) = missing.first() else {
@@ -42,17 +18,17 @@ async fn make(conn: &mut Conn, round: Round) -> Result<Progress, StorageError> {
     Ok(if missing.len() > 1 { Progress::MoreToDo } else { Progress::Done })
 }
 
-async fn drop_oldest(conn: &mut Conn, round: Round) -> Result<Progress, StorageError> {
+pub(super) async fn drop_oldest(conn: &mut Conn, round: Round) -> Result<Progress, StorageError> {
     let dropped = retention::drop_oldest_partition(conn, round.charges_since()).await?;
     Ok(if dropped { Progress::MoreToDo } else { Progress::Done })
 }
 
-async fn make_of_refusals(conn: &mut Conn, round: Round) -> Result<Progress, StorageError> {
+pub(super) async fn make_of_refusals(conn: &mut Conn, round: Round) -> Result<Progress, StorageError> {
     refusals::make_partitions(conn, round.now.plus(-DAY), round.now.plus(DAYS_AHEAD * DAY)).await?;
     Ok(Progress::Done)
 }
 
-async fn drop_oldest_of_refusals(conn: &mut Conn, round: Round) -> Result<Progress, StorageError> {
+pub(super) async fn drop_oldest_of_refusals(conn: &mut Conn, round: Round) -> Result<Progress, StorageError> {
     let since = round.now.utc_midnight().plus(-DAY * bounds::REFUSAL_DAYS);
     if refusals::drop_oldest_partition(conn, since, round.now).await? {
         return Ok(Progress::MoreToDo);

@@ -1,14 +1,11 @@
 //! Adds up the usage of the days that have ended, for reports over long ranges: month by month, some users at a time.
 
-use super::{Job, Progress, Round};
+use super::{Progress, Round};
 use crate::domain::calendar::Period;
 use crate::domain::id::UserId;
 use crate::domain::time::Day;
 use crate::storage::usage_rollup::{self, Pass, RollUp};
 use crate::storage::{Conn, StorageError};
-
-pub(super) const JOB: Job =
-    Job { name: "add up usage", needs_right_clock: true, step: |conn, round| Box::pin(step(conn, round)) };
 
 /// How long a day stays open after its end, so that a clock that is set back by minutes reopens none.
 const OPEN_SECONDS: i64 = 3_600;
@@ -16,7 +13,7 @@ const OPEN_SECONDS: i64 = 3_600;
 /// Users times days of a step. A user may have a thousand keys with twenty models: 20,000 rows a day.
 const USER_DAYS: i64 = 600;
 
-async fn step(conn: &mut Conn, round: Round) -> Result<Progress, StorageError> {
+pub(super) async fn step(conn: &mut Conn, round: Round) -> Result<Progress, StorageError> {
     let RollUp { closed_until, rolled_until, pass } = usage_rollup::lock(conn).await?;
     let open_since = round.now.plus(-OPEN_SECONDS).day_in(round.calendar.zone);
     if let Some(pass) = pass {

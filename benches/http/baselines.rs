@@ -158,8 +158,8 @@ async fn daily(State(pool): State<PgPool>, which: Query<Which>) -> Json<Vec<(Str
     Json(sqlx::query_as(sql).bind(which.id).fetch_all(&pool).await.unwrap())
 }
 
-/// The statements of a transaction that does for one request what a batch of the ledger does for many. `pgbench` runs them too, so
-/// parameters have names: `:token`, `:user`, `:quota`, `:request` (its id) and `:reservation`.
+/// The statements of a transaction that does for one request what a batch of the ledger does for many. `pgbench` runs
+/// them too, so parameters have names: `:token`, `:user`, `:quota`, `:request` (its id) and `:reservation`.
 pub struct Transaction(&'static [&'static str]);
 
 pub const CHARGE: Transaction = Transaction(&[

@@ -1,4 +1,5 @@
-//! Two programs of the service, measured in pairs: each round runs a case with one and then with the other, in turn first.
+//! Two programs of the service, measured in pairs: each round runs a case with one and then with the other, in turn
+//! first.
 
 use std::time::Duration;
 
@@ -9,8 +10,8 @@ use crate::installation::Installation;
 use crate::load::{self, Case, Measured, Work};
 use crate::{Options, spend, user_calls, verify};
 
-/// Measures both programs, each on a database of its own in one PostgreSQL, and prints what the second does relative to the
-/// first: the median of the pairs, and the middle half of them.
+/// Measures both programs, each on a database of its own in one PostgreSQL, and prints what the second does relative to
+/// the first: the median of the pairs, and the middle half of them.
 pub fn run(client: &Runtime, options: &Options) {
     let [first, second] = &options.programs[..] else { panic!("--compare NAME=PROGRAM is needed twice") };
     let installations = [first, second].map(|(name, program)| {

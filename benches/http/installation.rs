@@ -68,7 +68,8 @@ pub struct Installation {
     pub server: Running,
 }
 
-/// A server in its own process, so that its memory is measured without the load generator. Dropping it kills the process.
+/// A server in its own process, so that its memory is measured without the load generator. Dropping it kills the
+/// process.
 pub struct Running {
     process: Child,
     pub address: SocketAddr,
@@ -135,8 +136,8 @@ impl Drop for Running {
     }
 }
 
-/// The server under test: the service and the baselines, with settings from the environment. Ends when its standard input
-/// closes, so that it never outlives the program that started it.
+/// The server under test: the service and the baselines, with settings from the environment. Ends when its standard
+/// input closes, so that it never outlives the program that started it.
 pub async fn serve() {
     let config = Config::from_sources(None, std::env::vars_os()).unwrap();
     let opened = app::open(&config, &Database::start(&config, Use::Serve).await.unwrap()).await.unwrap();
@@ -160,8 +161,8 @@ async fn connect(url: &str) -> PgPool {
 }
 
 impl Installation {
-    /// Starts a server on a new database, and creates this number of tokens and charges of other users. The server is `program`, or
-    /// without one this program, which has the baselines as well.
+    /// Starts a server on a new database, and creates this number of tokens and charges of other users. The server is
+    /// `program`, or without one this program, which has the baselines as well.
     pub async fn start(name: &str, program: Option<&str>, tokens: usize, charges: usize) -> Self {
         let base = std::env::var("DATABASE_URL").expect("DATABASE_URL: run this with `make bench`");
         let database = format!("keymeter_bench_{}_{name}", std::process::id());

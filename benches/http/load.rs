@@ -124,8 +124,8 @@ fn median(values: &[f64]) -> f64 {
     quarters(values)[1]
 }
 
-/// The three values at the quarters, each the mean of the two between which it is: the lower one alone would be below the
-/// median of few. 0 if there are none.
+/// The three values at the quarters, each the mean of the two between which it is: the lower one alone would be below
+/// the median of few. 0 if there are none.
 pub fn quarters(values: &[f64]) -> [f64; 3] {
     let mut values = values.to_vec();
     values.sort_by(f64::total_cmp);
@@ -198,9 +198,9 @@ async fn connect(case: &Case<'_>, connections: usize) -> Vec<Connection> {
 
 /// Runs the work on these connections for a time. Returns the microseconds of each measurement.
 ///
-/// Without `offered` each connection sends as soon as it has its answer (a closed loop). With it, so many measurements begin
-/// each second, at random times; each takes the next free connection, and counts from when it should have begun, also if none was
-/// free. What should have begun in this time is still sent after it.
+/// Without `offered` each connection sends as soon as it has its answer (a closed loop). With it, so many measurements
+/// begin each second, at random times; each takes the next free connection, and counts from when it should have begun,
+/// also if none was free. What should have begun in this time is still sent after it.
 async fn run_load(case: &Case<'_>, connections: Vec<Connection>, time: Duration, offered: Option<f64>) -> Vec<u32> {
     let until = Instant::now() + time;
     let arrivals = offered.map(|rate| Arc::new(Arrivals::new(rate)));

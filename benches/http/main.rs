@@ -1,7 +1,7 @@
-//! How fast the service answers, as ratios: each call is compared with a baseline on the same server, in
-//! alternation in one run. `make bench` measures calls and the ledger and draws the plot; `make bench-growth` measures
-//! the same calls in a small and in a large database, and the memory that a server takes. `--compare NAME=PROGRAM` (twice)
-//! measures two programs of the service in pairs.
+//! How fast the service answers, as ratios: each call is compared with a baseline on the same server, in alternation in
+//! one run. `make bench` measures calls and the ledger and draws the plot; `make bench-growth` measures the same calls
+//! in a small and in a large database, and the memory that a server takes. `--compare NAME=PROGRAM` (twice) measures
+//! two programs of the service in pairs.
 //!
 //! Server, database and load generator share the machine, so compare ratios, not rates.
 
@@ -54,7 +54,8 @@ pub struct Options {
     grown: (usize, usize),
     /// Names and programs that are compared.
     pub programs: Vec<(String, String)>,
-    /// Statements for both databases of a comparison, and for the second one, to measure what a change of the schema does.
+    /// Statements for both databases of a comparison, and for the second one, to measure what a change of the schema
+    /// does.
     pub sql: [String; 2],
     pub connections: usize,
     /// How many measurements of a comparison begin each second, if they do not wait for answers.
@@ -256,8 +257,8 @@ fn ledger(client: &Runtime, installation: &Installation, options: &Options) {
     report::write("ledger", 256, &report::table(&cases, &mut measured, "naive"), options);
 }
 
-/// How long charges take at a rate that does not wait for answers, as shares of the rate of a closed loop; and at one of these
-/// rates while PostgreSQL does what it does from time to time.
+/// How long charges take at a rate that does not wait for answers, as shares of the rate of a closed loop; and at one
+/// of these rates while PostgreSQL does what it does from time to time.
 fn tail(client: &Runtime, installation: &Installation, options: &Options) {
     const ROWS: [(u32, &str, &[&str]); 8] = [
         (10, "", &[]),

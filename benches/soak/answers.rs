@@ -63,8 +63,8 @@ impl Caller {
         Self { world, client }
     }
 
-    /// Sends a request to a server, from the client address `address`. A refusal with a code that is not `expected` is a
-    /// finding.
+    /// Sends a request to a server, from the client address `address`. A refusal with a code that is not `expected` is
+    /// a finding.
     pub async fn send(&self, server: usize, address: &str, call: &Call, expected: &[&str]) -> Outcome {
         let mut client = self.client.clone();
         client.base = self.world.base(server);

@@ -109,8 +109,8 @@ impl FaultKind {
     }
 }
 
-/// Makes faults one after the other, with pauses between them, until the time is over. Every kind occurs once before any
-/// occurs again. The seed determines the order.
+/// Makes faults one after the other, with pauses between them, until the time is over. Every kind occurs once before
+/// any occurs again. The seed determines the order.
 pub async fn run(world: Arc<World>) {
     let until = Instant::now() + world.options.length();
     let mut rng = StdRng::seed_from_u64(world.options.seed);

@@ -62,8 +62,8 @@ impl Records {
         std::mem::take(&mut *self.unresolved.lock().unwrap())
     }
 
-    /// Compares every entry with the rows of the ledger, in the order of marks. Returns the number of entries with a request
-    /// id.
+    /// Compares every entry with the rows of the ledger, in the order of marks. Returns the number of entries with a
+    /// request id.
     pub async fn compare(&self, world: &World) -> sqlx::Result<usize> {
         let mut entries = std::mem::take(&mut *self.entries.lock().unwrap());
         entries.sort_unstable_by_key(|entry| entry.mark);

@@ -309,7 +309,8 @@ impl Slot {
         self.process.lock().await.take().expect("the server is running").kill();
     }
 
-    /// Waits until it has ended by itself, and returns its exit code; `None` if it was killed, or if it is still running after `timeout`.
+    /// Waits until it has ended by itself, and returns its exit code; `None` if it was killed, or if it is still
+    /// running after `timeout`.
     pub async fn wait_for_exit(&self, timeout: Duration) -> Option<i32> {
         let mut server = self.process.lock().await.take().expect("the server is running");
         let since = Instant::now();

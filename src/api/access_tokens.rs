@@ -31,8 +31,8 @@ use crate::service::access_tokens::AccessTokensError;
 pub struct AccessTokenRequest {
     /// A name for it.
     name: Option<String>,
-    /// Unix timestamp in the future; 0 or -1 for never. If you authenticate with an access token, not later than its own
-    /// expiry. Default: the expiry of your access token, or never with a session.
+    /// Unix timestamp in the future; 0 or -1 for never. If you authenticate with an access token, not later than its
+    /// own expiry. Default: the expiry of your access token, or never with a session.
     expires_at: Option<i64>,
 }
 
@@ -102,8 +102,9 @@ pub async fn create(
     Ok(NoStore(Envelope::of(body)))
 }
 
-/// Create an access token; `data` is the secret, shown this once. It never expires or, if you authenticate with an access
-/// token, expires with that one. With the session cookie the request must come from this site, or have `New-Api-User`.
+/// Create an access token; `data` is the secret, shown this once. It never expires or, if you authenticate with an
+/// access token, expires with that one. With the session cookie the request must come from this site, or have
+/// `New-Api-User`.
 #[utoipa::path(get, path = "/api/user/token", operation_id = "mint", tag = "accounts",
     responses((status = 200, body = Envelope<String>)))]
 pub async fn mint(

@@ -123,7 +123,8 @@ pub struct AuditBody {
 pub struct FieldChangeBody {
     /// The name of the field; a limit with its group before it, as in `period_limits.day`.
     field: String,
-    /// The value before, as text; null if there was none, for lists, and for secrets. A long text is cut and ends in `…`.
+    /// The value before, as text; null if there was none, for lists, and for secrets. A long text is cut and ends in
+    /// `…`.
     old: Option<String>,
     /// The value after, in the same way.
     new: Option<String>,

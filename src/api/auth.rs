@@ -1,4 +1,5 @@
-//! Extractors that check permissions (spec §5): a handler that takes one runs only for callers who have that permission.
+//! Extractors that check permissions (spec §5): a handler that takes one runs only for callers who have that
+//! permission.
 
 use std::sync::Arc;
 
@@ -150,8 +151,8 @@ impl FromRequestParts<Arc<AppState>> for KeyHolder {
     }
 }
 
-/// Returns true if the value of a query parameter is an API key. A parameter without a value is judged by its name. Texts
-/// that only look like keys are not judged: `task-id=5` is a parameter of the client's own.
+/// Returns true if the value of a query parameter is an API key. A parameter without a value is judged by its name.
+/// Texts that only look like keys are not judged: `task-id=5` is a parameter of the client's own.
 async fn has_key_in_address(parts: &mut Parts, app: &Arc<AppState>) -> Result<bool, ApiError> {
     if parts.uri.query().is_none_or(str::is_empty) {
         return Ok(false);

@@ -25,8 +25,8 @@ use crate::service::charge_history::ChargeHistoryError;
 use crate::service::key_holders::KeyHolderError;
 use crate::service::report_queue::ReportQueueFull;
 
-/// The type of a row that is a charge, and that of a refusal. The other types of this API family (top-up, management, system,
-/// refund) are not kept here.
+/// The type of a row that is a charge, and that of a refusal. The other types of this API family (top-up, management,
+/// system, refund) are not kept here.
 const CONSUMPTION: i64 = 2;
 const ERROR: i64 = 5;
 
@@ -151,7 +151,8 @@ impl From<Spend> for SpendBody {
 #[derive(Debug, Deserialize, IntoParams)]
 #[into_params(parameter_in = Query)]
 pub struct LogQuery {
-    /// 2 for charges, also absent or 0; 5 for refused requests, of which samples are kept for a week. Other types have no rows.
+    /// 2 for charges, also absent or 0; 5 for refused requests, of which samples are kept for a week. Other types have
+    /// no rows.
     r#type: Option<String>,
     /// Unix timestamp of the first second.
     start_timestamp: Option<String>,
@@ -243,8 +244,8 @@ pub async fn by_key(
     Ok(NoStore(Envelope::of(rows)))
 }
 
-/// The charges of all your tokens, newest first. Pages reach the newest 10,000; a shorter range finds older ones. With the
-/// setting `compat.client`, `data` is an array (spec §14.1).
+/// The charges of all your tokens, newest first. Pages reach the newest 10,000; a shorter range finds older ones. With
+/// the setting `compat.client`, `data` is an array (spec §14.1).
 #[utoipa::path(get, path = "/api/log/self", operation_id = "log", tag = "drop-in", params(LogQuery, LogPageQuery),
     responses((status = 200, body = Envelope<PageBody<LogBody>>)))]
 pub async fn list(

@@ -35,8 +35,8 @@ impl Format {
 /// Bytes of an answer that are made at once.
 const CHUNK: usize = 32 * 1024;
 
-/// A table in UTF-8 with a header line, saved by browsers under `name`. Lines are made while the answer is read, so that no answer
-/// is in memory a second time as text.
+/// A table in UTF-8 with a header line, saved by browsers under `name`. Lines are made while the answer is read, so
+/// that no answer is in memory a second time as text.
 pub fn csv(
     name: &str,
     columns: &[&str],

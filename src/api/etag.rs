@@ -1,4 +1,5 @@
-//! `ETag` and `If-Match` (RFC 9110): a client that edits what it read overwrites no edit that it has not seen (spec §15.2).
+//! `ETag` and `If-Match` (RFC 9110): a client that edits what it read overwrites no edit that it has not seen (spec
+//! §15.2).
 
 use std::sync::Arc;
 
@@ -60,9 +61,9 @@ fn malformed() -> ApiError {
     ApiError::new(ErrorCode::InvalidIfMatch, "`If-Match` must be `*`, or entity tags in quotes, separated by commas")
 }
 
-/// The tags of a list, without their quotes. Weak ones match too: a proxy that compresses answers makes ours weak, or adds the
-/// coding to them, and a tag names a version of the token, not the bytes of an answer. Members of a list may be empty
-/// (RFC 9110, section 5.6.1). `None` if it is no such list.
+/// The tags of a list, without their quotes. Weak ones match too: a proxy that compresses answers makes ours weak, or
+/// adds the coding to them, and a tag names a version of the token, not the bytes of an answer. Members of a list may
+/// be empty (RFC 9110, section 5.6.1). `None` if it is no such list.
 fn parse_tags(text: &str) -> Option<Vec<&str>> {
     let (mut tags, mut rest) = (Vec::new(), text.trim());
     while !rest.is_empty() {
@@ -85,7 +86,8 @@ fn parse_tags(text: &str) -> Option<Vec<&str>> {
 /// Why a call about many tokens takes no `If-Match`.
 pub const MANY: &str = "this call changes many tokens and takes no `If-Match`; change them one by one";
 
-/// Refuses a header `If-Match` of a call that compares no versions: it would be ignored, and the caller believe that it was not.
+/// Refuses a header `If-Match` of a call that compares no versions: it would be ignored, and the caller believe that it
+/// was not.
 ///
 /// # Errors
 /// There is one.

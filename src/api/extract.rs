@@ -22,8 +22,8 @@ use crate::domain::ip_allowlist;
 /// Maximum size of a body in bytes.
 pub const MAX_BODY: usize = 1024 * 1024;
 
-/// Maximum size of the body of a caller who is not known yet. Everyone may send such bodies on many connections at once, and
-/// each is in memory as a whole.
+/// Maximum size of the body of a caller who is not known yet. Everyone may send such bodies on many connections at
+/// once, and each is in memory as a whole.
 pub const MAX_STRANGERS_BODY: usize = 8 * 1024;
 
 /// Maximum number of trusted proxies in a row in `X-Forwarded-For`.

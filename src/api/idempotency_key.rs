@@ -28,8 +28,8 @@ pub type IdempotencyErrors = (InvalidIdempotencyKey, IdempotencyKeyReused, KeyRo
 #[into_params(parameter_in = Header)]
 #[expect(dead_code, reason = "only for the document")]
 pub struct IdempotencyKeyHeader {
-    /// 1 to 255 printable ASCII characters. The request is carried out once, however often it is sent in 72 hours; the answer to another
-    /// one than the first has `Idempotency-Replayed: true`.
+    /// 1 to 255 printable ASCII characters. The request is carried out once, however often it is sent in 72 hours; the
+    /// answer to another one than the first has `Idempotency-Replayed: true`.
     #[param(rename = "Idempotency-Key")]
     idempotency_key: Option<String>,
 }
@@ -76,8 +76,8 @@ fn find_key(headers: &HeaderMap) -> Result<Option<IdempotencyKey>, ApiError> {
     }
 }
 
-/// The body without what JSON leaves open: spaces, and the order of members as far as the parser does not keep it. What is not JSON is
-/// refused later.
+/// The body without what JSON leaves open: spaces, and the order of members as far as the parser does not keep it. What
+/// is not JSON is refused later.
 fn canonical(body: &[u8]) -> Vec<u8> {
     serde_json::from_slice(body)
         .map_or_else(|_| body.to_vec(), |value: serde_json::Value| value.to_string().into_bytes())

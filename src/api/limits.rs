@@ -1,4 +1,5 @@
-//! `period_limits`, `rate_limits` and `period_usage` of requests and answers (docs/limits.md). In all of them -1 is no limit.
+//! `period_limits`, `rate_limits` and `period_usage` of requests and answers (docs/limits.md). In all of them -1 is no
+//! limit.
 
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};

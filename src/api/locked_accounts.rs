@@ -19,7 +19,8 @@ pub struct LockedAccountBody {
     user_id: i64,
     /// The user's name.
     username: String,
-    /// `network`: only single networks were refused. `new_networks`: so were all networks from which nobody had signed in.
+    /// `network`: only single networks were refused. `new_networks`: so were all networks from which nobody had signed
+    /// in.
     reason: &'static str,
     /// Unix timestamp of the last refusal, up to about a minute old.
     last_time: i64,

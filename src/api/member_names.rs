@@ -1,5 +1,5 @@
-//! Unknown members of bodies that restrict elsewhere, or look like one of ours. Other unknown members are ignored, but a caller who
-//! misspells `period_limits` and is answered 200 believes that the money is limited.
+//! Unknown members of bodies that restrict elsewhere, or look like one of ours. Other unknown members are ignored, but
+//! a caller who misspells `period_limits` and is answered 200 believes that the money is limited.
 
 use std::fmt;
 use std::sync::Arc;
@@ -45,8 +45,8 @@ impl<T: DeserializeOwned + MemberNames, const MAX: usize> FromRequest<Arc<AppSta
 /// Reads a JSON object.
 ///
 /// # Errors
-/// It is not a `T`, or has an unknown member whose name contains `limit`, is one of [`MemberNames::OTHER_NAMES`], or differs from a
-/// known one by case or one letter.
+/// It is not a `T`, or has an unknown member whose name contains `limit`, is one of [`MemberNames::OTHER_NAMES`], or
+/// differs from a known one by case or one letter.
 pub fn read<T: DeserializeOwned + MemberNames>(body: &[u8]) -> Result<T, ApiError> {
     let value = parse(body)?;
     check::<T>(body)?;

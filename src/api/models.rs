@@ -36,8 +36,8 @@ pub struct ModelBody {
     owned_by: &'static str,
 }
 
-/// The models that this API key may use: the names in its own list and those of the setting `models.names` that patterns
-/// in it match; without a list, those of the setting.
+/// The models that this API key may use: the names in its own list and those of the setting `models.names` that
+/// patterns in it match; without a list, those of the setting.
 #[utoipa::path(get, path = "/v1/models", operation_id = "models_of_key", tag = "drop-in",
     responses((status = 200, body = ModelsBody)))]
 pub async fn list(

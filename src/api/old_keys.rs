@@ -32,8 +32,8 @@ use crate::service::old_keys::{OldKeysError, Rotated};
 pub struct RotateBody {
     /// Seconds, 0 to 2,592,000 (30 days). The default is 86,400, a day.
     grace_seconds: Option<i64>,
-    /// `first_use`, the default: the seconds begin with the first use of the new key, and at the latest 30 days after the
-    /// rotation. `now`: they begin at once; with 0 seconds, the replaced key ends with this answer.
+    /// `first_use`, the default: the seconds begin with the first use of the new key, and at the latest 30 days after
+    /// the rotation. `now`: they begin at once; with 0 seconds, the replaced key ends with this answer.
     grace_from: Option<String>,
 }
 
@@ -113,7 +113,8 @@ impl OldKeysQuery {
     }
 }
 
-/// Replace the key of a token. The token keeps its id, balance, limits and history, and the replaced key works for a while longer.
+/// Replace the key of a token. The token keeps its id, balance, limits and history, and the replaced key works for a
+/// while longer.
 #[utoipa::path(post, path = "/api/token/{id}/rotate", operation_id = "rotate", tag = "tokens",
     params(("id" = i64, Path), IdempotencyKeyHeader, ("If-Match" = Option<String>, Header, description = "The `ETag` of the token as you know it")),
     request_body = RotateBody,

@@ -1,6 +1,7 @@
 //! What other services, and other calls of ours, call the members that restrict a key or an account.
 //!
-//! A caller who sends one of them and is answered 200 believes that the key is restricted. Other unknown members are ignored.
+//! A caller who sends one of them and is answered 200 believes that the key is restricted. Other unknown members are
+//! ignored.
 
 /// Names for one thing.
 pub struct OtherNames {

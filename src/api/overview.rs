@@ -58,8 +58,8 @@ pub struct RecentRefusalsBody {
     username: Option<String>,
     /// Why, an error code.
     reason: &'static str,
-    /// Whether somebody has to act: a key, an account or a limit stops what it should serve. False for a model or an address that
-    /// is not allowed, and for rates.
+    /// Whether somebody has to act: a key, an account or a limit stops what it should serve. False for a model or an
+    /// address that is not allowed, and for rates.
     alarming: bool,
     /// How many, at least.
     requests: i64,
@@ -117,7 +117,8 @@ pub struct TokenCountsBody {
 #[derive(Debug, Serialize, ToSchema)]
 pub struct AttentionBody {
     /// `expires_soon` (within 7 days), `nearly_spent` (less than a tenth left), `limit_reached` (of a day, a week or a
-    /// month), `exhausted`, `expired`, `group_not_allowed`, or `exceeds_wallet` (more quota left than your wallet holds).
+    /// month), `exhausted`, `expired`, `group_not_allowed`, or `exceeds_wallet` (more quota left than your wallet
+    /// holds).
     reason: &'static str,
     /// The token, without its key.
     token: TokenBody,

@@ -30,8 +30,8 @@ impl PageQuery {
         Self { p, size, page_size, ps }
     }
 
-    /// Returns true if the answer is a list of one-api: without a page around it. one-api knows neither `page_size` nor `ps`,
-    /// so a client that sends them wants a page.
+    /// Returns true if the answer is a list of one-api: without a page around it. one-api knows neither `page_size` nor
+    /// `ps`, so a client that sends them wants a page.
     pub const fn is_of_one_api(&self, one_api: bool) -> bool {
         one_api && self.page_size.is_none() && self.ps.is_none()
     }

@@ -385,8 +385,8 @@ impl From<KeyRequestsError> for ApiError {
     }
 }
 
-/// Single requests of everyone, of one user or with one token that were charged or refused; newest first. Of refused requests
-/// these are samples.
+/// Single requests of everyone, of one user or with one token that were charged or refused; newest first. Of refused
+/// requests these are samples.
 #[utoipa::path(get, path = "/api/admin/usage/requests", operation_id = "list_everyones_usage_requests", tag = "administration",
     params(RequestsQuery, ReportUserQuery, DaysQuery, PlaceQuery),
     responses((status = 200, content((Envelope<RequestsBody> = "application/json"), (String = "text/csv")))))]

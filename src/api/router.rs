@@ -31,8 +31,8 @@ const ANY_BUT_GET: MethodFilter =
 /// The credentials of a person or a script: one of these.
 const ACCOUNT: &[&[&str]] = &[&["access_token"], &["session"]];
 
-/// Every route, by the permission it needs. The extractor of the handler enforces it; a test calls every route as every kind
-/// of caller and compares.
+/// Every route, by the permission it needs. The extractor of the handler enforces it; a test calls every route as every
+/// kind of caller and compares.
 pub(super) fn routes() -> OpenApiRouter<Arc<AppState>> {
     of_gateways().merge(of_others())
 }

@@ -31,8 +31,8 @@ pub fn refuse_write(parts: &Parts, app: &AppState) -> Result<(), ApiError> {
     if allowed { Ok(()) } else { Err(ApiError::cross_site()) }
 }
 
-/// Refuses a GET by cookie that changes something and does not come from this site. Browsers send the cookie with a link
-/// of any page, and over plain HTTP neither `Origin` nor `Sec-Fetch-Site` with it, so `Referer` counts too.
+/// Refuses a GET by cookie that changes something and does not come from this site. Browsers send the cookie with a
+/// link of any page, and over plain HTTP neither `Origin` nor `Sec-Fetch-Site` with it, so `Referer` counts too.
 pub fn refuse_change_by_get(parts: &Parts, app: &AppState) -> Result<(), ApiError> {
     let allowed = match source(parts, app) {
         Source::SameSite => true,
@@ -54,7 +54,8 @@ fn has_user_header(parts: &Parts) -> bool {
     USER_HEADERS.iter().any(|name| parts.headers.contains_key(*name))
 }
 
-/// Returns true if `Referer` is a page of this site. [`Referrer-Policy`](super::middleware::headers) sends it to no other.
+/// Returns true if `Referer` is a page of this site. [`Referrer-Policy`](super::middleware::headers) sends it to no
+/// other.
 fn has_own_referer(parts: &Parts, app: &AppState) -> bool {
     let referer = parts.headers.get(header::REFERER).and_then(|value| value.to_str().ok());
     referer.is_some_and(|referer| is_own_origin(referer, parts, app))
@@ -96,8 +97,8 @@ fn is_own_origin(origin: &str, parts: &Parts, app: &AppState) -> bool {
     is_host || is_public
 }
 
-/// Returns true for a page that was opened over plain HTTP from another machine. A browser keeps no secure cookie of it. On this
-/// machine it may.
+/// Returns true for a page that was opened over plain HTTP from another machine. A browser keeps no secure cookie of
+/// it. On this machine it may.
 pub fn is_plain_http(headers: &HeaderMap) -> bool {
     let origin = headers.get(header::ORIGIN).and_then(|value| value.to_str().ok()).and_then(split_origin);
     origin.is_some_and(|(scheme, host)| scheme.eq_ignore_ascii_case("http") && !is_this_machine(host))

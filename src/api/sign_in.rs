@@ -59,7 +59,8 @@ impl MemberNames for RegisterBody {
     const NOT_READ: &'static [&'static str] = &["password2"];
 }
 
-/// A caller whose address may try to sign in; counts the attempt. Comes before the body, which is then not read in vain.
+/// A caller whose address may try to sign in; counts the attempt. Comes before the body, which is then not read in
+/// vain.
 pub struct MaySignIn(Origin);
 
 impl FromRequestParts<Arc<AppState>> for MaySignIn {

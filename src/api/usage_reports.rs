@@ -42,8 +42,8 @@ pub struct SpanQuery {
 #[derive(Debug, Deserialize, IntoParams)]
 #[into_params(parameter_in = Query)]
 pub struct ZoneQuery {
-    /// A time zone whose days these are, such as `Europe/Berlin`, for at most 31 days; summed from single charges. Default: that of
-    /// the service, `usage.time_zone`.
+    /// A time zone whose days these are, such as `Europe/Berlin`, for at most 31 days; summed from single charges.
+    /// Default: that of the service, `usage.time_zone`.
     tz: Option<String>,
 }
 
@@ -67,8 +67,8 @@ impl SpanQuery {
 #[derive(Debug, Deserialize, IntoParams)]
 #[into_params(parameter_in = Query)]
 pub struct ReportQuery {
-    /// `day` (default), `month`, `token` and `model`, and for administrators `user` and `gateway`; several are separated by commas. Without `day`
-    /// and `month`, the highest spend comes first.
+    /// `day` (default), `month`, `token` and `model`, and for administrators `user` and `gateway`; several are
+    /// separated by commas. Without `day` and `month`, the highest spend comes first.
     group_by: Option<String>,
     /// `json` (default) or `csv`.
     format: Option<String>,

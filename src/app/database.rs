@@ -1,4 +1,5 @@
-//! The database of a process: a PostgreSQL of the operator, or the private one; migrated, and with the right master key.
+//! The database of a process: a PostgreSQL of the operator, or the private one; migrated, and with the right master
+//! key.
 
 use std::path::Path;
 use std::time::{Duration, Instant};
@@ -114,7 +115,8 @@ pub fn require_data(config: &Config) -> Result<(), StartError> {
     Err(PrivateError::NoData(config.data_dir.clone()).into())
 }
 
-/// If this process is root, prepares it and the settings for the private PostgreSQL. Must be called before threads are started.
+/// If this process is root, prepares it and the settings for the private PostgreSQL. Must be called before threads are
+/// started.
 ///
 /// # Errors
 /// There is no account that PostgreSQL can run as.
@@ -155,8 +157,8 @@ pub struct Opened {
     pub vault: Vault,
 }
 
-/// The state of the database. A command beside a server that starts for the first time waits: two that choose a master key
-/// would choose two.
+/// The state of the database. A command beside a server that starts for the first time waits: two that choose a master
+/// key would choose two.
 async fn inspect(config: &Config, database: &Database) -> Result<SchemaState, StartError> {
     let end = Instant::now() + SERVER_PREPARES;
     loop {
@@ -197,7 +199,8 @@ pub async fn open(config: &Config, database: &Database) -> Result<Opened, StartE
         let mut conn = db.acquire().await?;
         let now = storage::read_clock(&mut conn).await?.seconds();
         installation::insert(&mut conn, &check, config.cell.label, now).await?;
-        // Of two servers that start at once, each with a new key, one must stop. A change may have begun or ended meanwhile.
+        // Of two servers that start at once, each with a new key, one must stop. A change may have begun or ended
+        // meanwhile.
         let vault = match Vault::load(&mut conn, &master_key).await {
             Err(SecretsError::OtherMasterKey) => return Err(StartError::MasterKeyWrong(file)),
             loaded => loaded?,

@@ -1,5 +1,5 @@
-//! The setting `database.url`. sqlx takes any scheme for PostgreSQL and ignores options that it does not know; here they are refused by
-//! name.
+//! The setting `database.url`. sqlx takes any scheme for PostgreSQL and ignores options that it does not know; here
+//! they are refused by name.
 
 use std::str::FromStr;
 

@@ -49,9 +49,9 @@ pub fn read_new_master_key(file: &Path) -> Result<MasterKey, StartError> {
     }
 }
 
-/// Writes another master key to its file in the data directory, durably, if the settings have none. After a crash there is the
-/// old one or the new one. The old one stays beside it: backups from before need it. Returns the file of the old one; `None` if nothing
-/// was replaced.
+/// Writes another master key to its file in the data directory, durably, if the settings have none. After a crash there
+/// is the old one or the new one. The old one stays beside it: backups from before need it. Returns the file of the old
+/// one; `None` if nothing was replaced.
 ///
 /// # Errors
 /// The file cannot be written.

@@ -1,5 +1,5 @@
-//! Puts the service together: settings become a database, services, a router and background tasks, and end in a graceful
-//! stop. The only module of the library that knows all others.
+//! Puts the service together: settings become a database, services, a router and background tasks, and end in a
+//! graceful stop. The only module of the library that knows all others.
 
 mod assembly;
 mod database;

@@ -4,8 +4,8 @@ use std::time::Duration;
 
 use tokio::signal::unix::{Signal, SignalKind, signal};
 
-/// SIGTERM, SIGINT (Ctrl-C) and SIGHUP, which are caught as soon as this exists; until then they end the process at once, and
-/// leave its private PostgreSQL running.
+/// SIGTERM, SIGINT (Ctrl-C) and SIGHUP, which are caught as soon as this exists; until then they end the process at
+/// once, and leave its private PostgreSQL running.
 pub struct StopSignals {
     signals: [Option<Signal>; 3],
     hangup: Hangup,
@@ -69,8 +69,8 @@ fn caught(kind: SignalKind) -> Option<Signal> {
     signal(kind).inspect_err(|error| tracing::warn!(%error, "cannot catch a signal")).ok()
 }
 
-/// Resolves at a SIGHUP with which the terminal of the process closes. A terminal that has closed without one, such as that of a
-/// shell that left the process in the background, is none any more.
+/// Resolves at a SIGHUP with which the terminal of the process closes. A terminal that has closed without one, such as
+/// that of a shell that left the process in the background, is none any more.
 async fn terminal_closed(mut hangup: Option<&mut Signal>) {
     let mut had_terminal = has_terminal();
     let mut looks = tokio::time::interval(Duration::from_secs(10));

@@ -1,7 +1,7 @@
 //! Settings: `config/default.toml`, overridden by a file, overridden by environment variables.
 //!
-//! The default file is the schema: a setting that it does not contain is refused by name, and an environment variable has
-//! the type of the default.
+//! The default file is the schema: a setting that it does not contain is refused by name, and an environment variable
+//! has the type of the default.
 
 mod sections;
 mod service_links;
@@ -32,7 +32,8 @@ const DATABASE_URL: &str = "DATABASE_URL";
 /// Variables of the project's own tests, which are not settings.
 const TEST_PREFIX: &str = "KEYMETER_TEST_";
 
-/// Variables of programs that call Keymeter. They are often set for everything on a machine, so the service ignores them.
+/// Variables of programs that call Keymeter. They are often set for everything on a machine, so the service ignores
+/// them.
 const CLIENT_VARIABLES: [&str; 3] = ["KEYMETER_URL", "KEYMETER_CREDENTIAL", "KEYMETER_ACCESS_TOKEN"];
 
 /// All settings.

@@ -1,5 +1,5 @@
-//! Variables that Kubernetes sets in every pod for every Service (`enableServiceLinks`). Those of a Service whose name begins with
-//! `keymeter` look like settings.
+//! Variables that Kubernetes sets in every pod for every Service (`enableServiceLinks`). Those of a Service whose name
+//! begins with `keymeter` look like settings.
 
 use std::net::{IpAddr, SocketAddr};
 

@@ -46,8 +46,8 @@ impl Budget {
     }
 }
 
-/// The sums of a token or of a wallet, and the limits that renew. Charges and reservations change the sums only by the methods
-/// here. A wallet's budget is always limited.
+/// The sums of a token or of a wallet, and the limits that renew. Charges and reservations change the sums only by the
+/// methods here. A wallet's budget is always limited.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Account {
     /// What can still be spent.
@@ -72,8 +72,8 @@ impl Account {
         self.budget.remain()
     }
 
-    /// Limited, nothing remains, and something was used. A token that was created with a quota of 0 and never used is not
-    /// exhausted.
+    /// Limited, nothing remains, and something was used. A token that was created with a quota of 0 and never used is
+    /// not exhausted.
     pub const fn is_exhausted(&self) -> bool {
         self.budget.is_empty() && !self.used.is_zero()
     }
@@ -83,7 +83,8 @@ impl Account {
         self.budget.is_unlimited() || quota <= self.remain()
     }
 
-    /// The account after `quota` has moved from what is left to what is used; `None` if less is left, or a sum would overflow.
+    /// The account after `quota` has moved from what is left to what is used; `None` if less is left, or a sum would
+    /// overflow.
     pub fn spend(self, quota: Quota) -> Option<Self> {
         let budget = match self.budget {
             Budget::Limited { remain } => Budget::Limited { remain: remain.checked_sub(quota)? },
@@ -102,9 +103,9 @@ impl Account {
         self.held = self.held.saturating_sub(quota);
     }
 
-    /// Moves `quota` back from what is used: to what is left if it was taken from there, or if the account is limited now. A
-    /// hold of an unlimited token took nothing from its remain, but the edit that limited the token found it in used; without
-    /// the second rule the hold's end would lower remain + used (L2).
+    /// Moves `quota` back from what is used: to what is left if it was taken from there, or if the account is limited
+    /// now. A hold of an unlimited token took nothing from its remain, but the edit that limited the token found it in
+    /// used; without the second rule the hold's end would lower remain + used (L2).
     pub fn give_back(&mut self, quota: Quota, from_remain: bool) {
         self.used = self.used.saturating_sub(quota);
         if from_remain || !self.budget.is_unlimited() {
@@ -123,7 +124,8 @@ impl Account {
         PeriodUsage::new(self.period_limits, self.period_counters, self.held, not_before, at)
     }
 
-    /// This account with the sums of `recent`. What an edit decides stays: the limits, and whether the budget is limited.
+    /// This account with the sums of `recent`. What an edit decides stays: the limits, and whether the budget is
+    /// limited.
     pub const fn with_sums_of(&self, recent: &Self) -> Self {
         let budget = Budget::new(recent.remain(), self.budget.is_unlimited());
         Self { budget, period_limits: self.period_limits, ..*recent }

@@ -9,8 +9,8 @@ use super::money::Quota;
 use super::token::Token;
 use super::user::User;
 
-/// Why a token needs attention, the most urgent first. What its owner's account stops is no reason: it stops all tokens, and
-/// is said once.
+/// Why a token needs attention, the most urgent first. What its owner's account stops is no reason: it stops all
+/// tokens, and is said once.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Attention {
     /// Works, and expires within [`bounds::EXPIRES_SOON_SECONDS`].

@@ -250,8 +250,8 @@ pub struct AuditLine {
     pub subject_kind: String,
     /// The id of the resource.
     pub subject_id: Option<i64>,
-    /// The present name of the resource: of a token, a gateway or an access token, or a username; `None` if there is none
-    /// any more.
+    /// The present name of the resource: of a token, a gateway or an access token, or a username; `None` if there is
+    /// none any more.
     pub subject_name: Option<String>,
     /// The account that the resource belongs to.
     pub user_id: Option<i64>,
@@ -287,8 +287,8 @@ pub struct AuditFilter {
 }
 
 impl AuditLine {
-    /// The entry as `user` may see it, whom it concerns: the addresses of other signed-in users are left out. The address
-    /// of an attempt to sign in stays.
+    /// The entry as `user` may see it, whom it concerns: the addresses of other signed-in users are left out. The
+    /// address of an attempt to sign in stays.
     pub fn shown_to(self, user: UserId) -> Self {
         let is_of_another = self.actor_id.is_some_and(|actor| actor != user);
         Self { ip: if is_of_another { String::new() } else { self.ip }, ..self }

@@ -36,7 +36,8 @@ const fn is_zero(number: &usize) -> bool {
     *number == 0
 }
 
-/// The changes of one edit. Values and entries take [`bounds::MAX_AUDIT_CHANGES_BYTES`] in all; what is cut ends in `…`.
+/// The changes of one edit. Values and entries take [`bounds::MAX_AUDIT_CHANGES_BYTES`] in all; what is cut ends in
+/// `…`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FieldChanges {
     changes: Vec<FieldChange>,
@@ -83,8 +84,8 @@ impl FieldChanges {
         self.optional("period_limits.month", (old.month.as_ref(), month.as_ref()), text);
     }
 
-    /// Notes the entries that a list has gained and lost, if there are any. To be called after the values, which must have
-    /// room.
+    /// Notes the entries that a list has gained and lost, if there are any. To be called after the values, which must
+    /// have room.
     pub fn list<'a>(
         &mut self,
         field: &str,

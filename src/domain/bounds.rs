@@ -10,9 +10,9 @@ pub const MICRO_USD_PER_QUOTA: i128 = 2;
 /// Quota units in one dollar (spec §1). Clients read it at `/api/status`.
 pub const QUOTA_PER_USD: i64 = 500_000;
 
-/// The largest amount a token or a wallet can be granted: 1,000,000,000 × `QuotaPerUnit` (spec §8).
-/// The `remain_quota` of an unlimited token is never spent, so any number is accepted there, and one outside the range is
-/// stored as 0: clients of this API family send values such as -1.
+/// The largest amount a token or a wallet can be granted: 1,000,000,000 × `QuotaPerUnit` (spec §8). The `remain_quota`
+/// of an unlimited token is never spent, so any number is accepted there, and one outside the range is stored as 0:
+/// clients of this API family send values such as -1.
 pub const MAX_QUOTA: i64 = 500_000_000_000_000;
 
 /// The largest rate or number of open reservations that a token can be limited to; no server reaches it.
@@ -42,7 +42,8 @@ pub const MIN_SEARCH_CHARS: usize = 2;
 pub const MAX_KEY_CANDIDATES: i64 = 1_000;
 
 /// Tokens among which a list of all users' tokens filters and orders: the newest ones. Balances and the last use change
-/// with every charge, so an index by them would make every charge write more, and without one every token would be read.
+/// with every charge, so an index by them would make every charge write more, and without one every token would be
+/// read.
 pub const MAX_LISTED_TOKENS: i64 = 10_000;
 
 /// Accounts among which a list of accounts orders: the newest ones, for the same reason.
@@ -60,8 +61,8 @@ pub const MAX_MODEL_CHARS: usize = 128;
 /// Entries in one token's `allow_ips`. Every request of a gateway searches the list.
 pub const MAX_IPS: usize = 100;
 
-/// Bytes of one token's `model_limits`. Every server caches them for the keys in use, so the lists of one owner use memory
-/// that all share. A hundred long model names fit.
+/// Bytes of one token's `model_limits`. Every server caches them for the keys in use, so the lists of one owner use
+/// memory that all share. A hundred long model names fit.
 pub const MAX_LIST_BYTES: usize = 16 * 1_024;
 
 /// Lines of the audit log in one CSV file: a few MiB.
@@ -85,8 +86,8 @@ pub const MAX_REQUESTS_READ: i64 = 50_000;
 /// Pages that are read for one file of requests. With a filter that little passes, all of history would be read.
 pub const MAX_PAGES_READ: usize = 10;
 
-/// What a key of unlimited quota may spend, as the billing calls show it with `compat.unlimited_limit = "sentinel"`: 100
-/// million dollars, the number that other APIs of this family send.
+/// What a key of unlimited quota may spend, as the billing calls show it with `compat.unlimited_limit = "sentinel"`:
+/// 100 million dollars, the number that other APIs of this family send.
 pub const UNLIMITED_SENTINEL: i64 = 100_000_000 * QUOTA_PER_USD;
 
 /// Days from the first to the last day of a daily usage answer (spec §8).
@@ -98,8 +99,8 @@ pub const MAX_REPORT_DAYS: i64 = 366;
 /// Days of a usage report in a time zone of the caller's own, which is summed from single charges.
 pub const MAX_OWN_ZONE_DAYS: i64 = 31;
 
-/// An administrator is told of a wallet that is empty, or that lasts fewer days than these at its pace in a usage report
-/// of [`DEFAULT_REPORT_DAYS`].
+/// An administrator is told of a wallet that is empty, or that lasts fewer days than these at its pace in a usage
+/// report of [`DEFAULT_REPORT_DAYS`].
 pub const LOW_WALLET_DAYS: i64 = 7;
 
 /// Days of a usage report if the caller sends no `from`.
@@ -108,9 +109,9 @@ pub const DEFAULT_REPORT_DAYS: i64 = 30;
 /// Lines of a usage report: about 10 MiB.
 pub const MAX_REPORT_ROWS: i64 = 50_000;
 
-/// Rows of usage that a report reads: some seconds, and within the time limit of a statement also on a busy machine. For a year of
-/// 1,000 tokens with 20 models, these are 240,000 by token and month, and at most 1,200,000 of the days of months that are not
-/// whole.
+/// Rows of usage that a report reads: some seconds, and within the time limit of a statement also on a busy machine.
+/// For a year of 1,000 tokens with 20 models, these are 240,000 by token and month, and at most 1,200,000 of the days
+/// of months that are not whole.
 pub const MAX_REPORT_READ: i64 = 2_000_000;
 
 /// Reports that are made at once. Each uses a connection, and one over much usage runs for seconds.
@@ -119,15 +120,15 @@ pub const REPORTS_RUNNING: usize = 2;
 /// Reports that may wait for the others.
 pub const REPORTS_WAITING: usize = 64;
 
-/// Reports of one user at once, one of which is made while the others wait: more than a page of the dashboard asks for, and
-/// few enough that one user does not fill the line.
+/// Reports of one user at once, one of which is made while the others wait: more than a page of the dashboard asks for,
+/// and few enough that one user does not fill the line.
 pub const MAX_REPORTS_OF_USER: usize = 8;
 
 /// Lines of a report of refused requests: the largest counts, which are those that somebody has to look at.
 pub const MAX_REFUSED_ROWS: i64 = 100;
 
-/// Counts of refused requests that wait to be written: about a megabyte. A count has a day, a token and a reason; what does
-/// not fit is not counted.
+/// Counts of refused requests that wait to be written: about a megabyte. A count has a day, a token and a reason; what
+/// does not fit is not counted.
 pub const MAX_REFUSED_WAITING: usize = 10_000;
 
 /// Seconds between two writes of the counts and samples of refused requests.
@@ -175,8 +176,8 @@ pub const CLOCK_CURRENT: Duration = Duration::from_secs(5);
 /// How long an exact reading of the database's clock counts before less exact ones: two clocks drift apart.
 pub const CLOCK_READING_KEPT: Duration = Duration::from_mins(1);
 
-/// Days by which the day of a charge may be ahead of today: after a change of `usage.time_zone` it can be by one. A later
-/// day was charged while the database's clock was wrong.
+/// Days by which the day of a charge may be ahead of today: after a change of `usage.time_zone` it can be by one. A
+/// later day was charged while the database's clock was wrong.
 pub const MAX_DAYS_AHEAD: i64 = 1;
 
 /// How long a key that was valid skips the limit on wrong keys.
@@ -219,8 +220,8 @@ pub const RESERVATION_SECONDS: i64 = 600;
 /// The longest time, in seconds, for which a reservation may hold quota.
 pub const MAX_RESERVATION_SECONDS: i64 = 86_400;
 
-/// How long the database has to be reachable to a server before its job charges holds whose time is over: after an outage,
-/// gateways get to settle first.
+/// How long the database has to be reachable to a server before its job charges holds whose time is over: after an
+/// outage, gateways get to settle first.
 pub const CHARGE_ON_EXPIRY_AFTER: Duration = Duration::from_mins(5);
 
 /// Dollars for a million tokens, or for a request, in a price.
@@ -253,8 +254,8 @@ pub const MAX_GRACE_SECONDS: i64 = 30 * DAY;
 /// The grace period of a rotation that names none: a day, so that programs that restart every night get the new key.
 pub const DEFAULT_GRACE_SECONDS: i64 = DAY;
 
-/// Seconds after a rotation at which the grace period begins at the latest, so that a new key that nobody uses does not keep the
-/// old one alive for ever.
+/// Seconds after a rotation at which the grace period begins at the latest, so that a new key that nobody uses does not
+/// keep the old one alive for ever.
 pub const GRACE_STARTS_SECONDS: i64 = 30 * DAY;
 
 /// Replaced keys of a token that still work.
@@ -263,8 +264,8 @@ pub const MAX_OLD_KEYS: i64 = 3;
 /// Replaced keys of a token that are remembered; more than a rotation a day leaves in 90 days.
 pub const MAX_ENDED_KEYS: i64 = 100;
 
-/// Seconds for which a replaced key that ended is remembered: its owner sees where it is still tried, and a retry of a charge
-/// gets its answer.
+/// Seconds for which a replaced key that ended is remembered: its owner sees where it is still tried, and a retry of a
+/// charge gets its answer.
 pub const ENDED_KEY_SECONDS: i64 = 90 * DAY;
 
 /// Replaced keys whose use waits to be written.

@@ -67,8 +67,8 @@ impl Calendar {
         self.start(self.next_first_day(period, day))
     }
 
-    /// The first second of a day. Where daylight saving skips midnight, the day begins later; where a zone skipped a whole
-    /// day, it begins with the next one.
+    /// The first second of a day. Where daylight saving skips midnight, the day begins later; where a zone skipped a
+    /// whole day, it begins with the next one.
     pub fn start(self, day: Day) -> UnixTime {
         const STEP_MINUTES: i64 = 15;
         /// 26 hours.
@@ -98,14 +98,14 @@ impl Moment {
         Self { now, micros, today: now.day_in(calendar.zone), calendar }
     }
 
-    /// The last day that a charge can have been counted in while the clock was right. Servers agree on the day but for a change
-    /// of `usage.time_zone`.
+    /// The last day that a charge can have been counted in while the clock was right. Servers agree on the day but for
+    /// a change of `usage.time_zone`.
     pub fn last_believable_day(&self) -> Day {
         self.today.plus_days(bounds::MAX_DAYS_AHEAD)
     }
 
-    /// This moment as one of the days that are not closed. Days that a clock closed which was far ahead are taken for open: the
-    /// repair opens them.
+    /// This moment as one of the days that are not closed. Days that a clock closed which was far ahead are taken for
+    /// open: the repair opens them.
     pub fn after_closed_days(self, closed_until: Day) -> Self {
         let is_believable = closed_until <= self.last_believable_day();
         if is_believable { Self { today: self.today.max(closed_until), ..self } } else { self }

@@ -12,8 +12,8 @@ use rustix::time::{ClockId, clock_gettime};
 use super::bounds;
 use super::time::{Micros, UnixTime};
 
-/// How long this machine has been running, in microseconds. It never moves back, also runs while the machine is suspended,
-/// and no one can set it. Only differences have a meaning.
+/// How long this machine has been running, in microseconds. It never moves back, also runs while the machine is
+/// suspended, and no one can set it. Only differences have a meaning.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Uptime(i64);
 
@@ -55,13 +55,14 @@ pub trait Clock: Send + Sync {
         self.micros().seconds()
     }
 
-    /// Returns false if the database's clock was not read for so long that it must be read again before a key is judged.
+    /// Returns false if the database's clock was not read for so long that it must be read again before a key is
+    /// judged.
     fn is_current(&self) -> bool {
         true
     }
 
-    /// How long the database has answered this server without a break, by a clock that nobody set; not at all if this clock does
-    /// not read it.
+    /// How long the database has answered this server without a break, by a clock that nobody set; not at all if this
+    /// clock does not read it.
     fn reachable_for(&self) -> Duration {
         Duration::ZERO
     }
@@ -139,8 +140,8 @@ pub struct DatabaseClock {
     offset: AtomicI64,
     /// The uptime of the newest reading.
     read_at: AtomicI64,
-    /// The uptime of the first reading after the last break; [`UNREACHABLE`] during one. A clock that was set is a break too:
-    /// what it says of the past may be wrong.
+    /// The uptime of the first reading after the last break; [`UNREACHABLE`] during one. A clock that was set is a
+    /// break too: what it says of the past may be wrong.
     reachable_since: AtomicI64,
 }
 

@@ -18,8 +18,8 @@ pub struct NotADecimal;
 const MAX_WHOLE_DIGITS: i64 = 15;
 
 impl Decimal {
-    /// Reads a number as JSON writes it, also with an exponent. What has more than `places` decimals is rounded to them, half to
-    /// even. `places` is at most 18.
+    /// Reads a number as JSON writes it, also with an exponent. What has more than `places` decimals is rounded to
+    /// them, half to even. `places` is at most 18.
     ///
     /// # Errors
     /// See [`NotADecimal`].

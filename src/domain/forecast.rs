@@ -42,8 +42,8 @@ pub struct AccountForecast {
 }
 
 impl Pace {
-    /// The pace of the last [`FORECAST_DAYS`] full days, of which those without spend may be absent. `None` if too few have
-    /// spend.
+    /// The pace of the last [`FORECAST_DAYS`] full days, of which those without spend may be absent. `None` if too few
+    /// have spend.
     pub fn of(days: &[DayUsage]) -> Option<Self> {
         let spends: Vec<Quota> = days.iter().map(|day| day.quota).filter(|quota| !quota.is_zero()).collect();
         if spends.len() < MIN_DAYS_OF_SPEND {
@@ -63,7 +63,8 @@ impl Pace {
         Forecast { days: days(FORECAST_DAYS, self.sum), earliest: days(1, self.most), latest: days(1, self.least) }
     }
 
-    /// When an account ends: what is left of it, and of its limits that renew. A limit of a day is reached today or not at all.
+    /// When an account ends: what is left of it, and of its limits that renew. A limit of a day is reached today or not
+    /// at all.
     pub fn of_account(&self, account: &Account, at: &Moment) -> AccountForecast {
         let usage = account.period_usage(at.today, at);
         let left = |period: Period| {

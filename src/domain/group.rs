@@ -53,8 +53,8 @@ impl Group {
     }
 }
 
-/// A factor of prices, exact: 0 to 1,000,000, with nine decimals at most. In settings and in the API it is a text, such as
-/// `"0.5"`.
+/// A factor of prices, exact: 0 to 1,000,000, with nine decimals at most. In settings and in the API it is a text, such
+/// as `"0.5"`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Deserialize)]
 #[serde(try_from = "String")]
 pub struct Ratio {
@@ -169,9 +169,9 @@ impl Groups {
         }
     }
 
-    /// By which the prices for a token of a user of the group `own` are multiplied: the ratio of the token's group. For `auto` it
-    /// is that of the user's own, because only the gateway knows which group it chose. A group that is not configured any more
-    /// changes no price.
+    /// By which the prices for a token of a user of the group `own` are multiplied: the ratio of the token's group. For
+    /// `auto` it is that of the user's own, because only the gateway knows which group it chose. A group that is not
+    /// configured any more changes no price.
     pub fn ratio(&self, own: &str, group: &Group) -> Ratio {
         let name = match group {
             Group::Own | Group::Auto => own,

@@ -6,9 +6,9 @@ use super::time::Micros;
 const RANDOM_BITS: u32 = 21;
 
 impl ReservationId {
-    /// The first id of a batch at `now`: the millisecond, then random bits. Ids of about the same time are next to each other in the
-    /// index, whose pages are in memory then. Two batches with the same id at once are unlikely; the second is tried again, with others.
-    /// An id is no secret: only the gateway that made a reservation can end it.
+    /// The first id of a batch at `now`: the millisecond, then random bits. Ids of about the same time are next to each
+    /// other in the index, whose pages are in memory then. Two batches with the same id at once are unlikely; the
+    /// second is tried again, with others. An id is no secret: only the gateway that made a reservation can end it.
     pub fn first(now: Micros, rng: &mut (impl rand::CryptoRng + ?Sized)) -> Self {
         let millisecond = now.get().div_euclid(1_000);
         let random = (rng.next_u64() >> (u64::BITS - RANDOM_BITS)).cast_signed();

@@ -43,8 +43,8 @@ impl ApiKey {
         Self(key)
     }
 
-    /// Reads a key as callers send it: with `sk-` absent, once or repeated. The checksum rejects typing errors and guesses
-    /// before any query.
+    /// Reads a key as callers send it: with `sk-` absent, once or repeated. The checksum rejects typing errors and
+    /// guesses before any query.
     ///
     /// # Errors
     /// Not a whole key, or a wrong checksum.
@@ -130,8 +130,8 @@ impl KeyHint {
     }
 }
 
-/// The key of all digests, derived from the master key: HMAC-SHA-256 that has read it, which is half of the work for a short secret.
-/// Its state is cleared from memory when it is dropped.
+/// The key of all digests, derived from the master key: HMAC-SHA-256 that has read it, which is half of the work for a
+/// short secret. Its state is cleared from memory when it is dropped.
 #[derive(Clone)]
 pub struct DigestKey(Hmac<Sha256>);
 

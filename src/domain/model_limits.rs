@@ -9,8 +9,8 @@ use std::sync::Arc;
 
 use super::bounds;
 
-/// Spec §2.1 `model_limits`: names and patterns of models in the owner's order, without repetitions. Clones share the text, because a
-/// batch of charges holds many.
+/// Spec §2.1 `model_limits`: names and patterns of models in the owner's order, without repetitions. Clones share the
+/// text, because a batch of charges holds many.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct ModelLimits(Arc<str>);
 

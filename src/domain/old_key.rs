@@ -1,5 +1,5 @@
-//! Keys that a rotation replaced (spec §15.1). A token has one balance and, for a while, several keys: the current one and old ones,
-//! each with a deadline.
+//! Keys that a rotation replaced (spec §15.1). A token has one balance and, for a while, several keys: the current one
+//! and old ones, each with a deadline.
 
 use super::bounds;
 use super::id::OldKeyId;

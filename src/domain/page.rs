@@ -56,8 +56,8 @@ impl PageRequest {
         Ok(Self { number, first: 0, size: size_of(size)? })
     }
 
-    /// The convention of other APIs of this family, selected by `page_size` or `ps` instead of `size`: `p` counts from 1,
-    /// and numbers below 1 are read as 1.
+    /// The convention of other APIs of this family, selected by `page_size` or `ps` instead of `size`: `p` counts from
+    /// 1, and numbers below 1 are read as 1.
     ///
     /// # Errors
     /// Not a whole number, or a negative size.
@@ -93,8 +93,8 @@ impl PageRequest {
         (self.number - self.first).saturating_mul(self.size)
     }
 
-    /// The total number of items, if the `rows` of this page show it: a page that is not full is the last one, unless it
-    /// is empty and not the first. Most lists need no count.
+    /// The total number of items, if the `rows` of this page show it: a page that is not full is the last one, unless
+    /// it is empty and not the first. Most lists need no count.
     pub fn total_if_last(self, rows: usize) -> Option<i64> {
         let rows = i64::try_from(rows).ok()?;
         let is_last = rows < self.size && (rows > 0 || self.offset() == 0);

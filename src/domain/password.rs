@@ -52,11 +52,12 @@ impl TypedPassword {
     }
 }
 
-/// Cost factors of bcrypt that are verified. Each step doubles the time: 14 takes more than a second. Earlier versions imported
-/// these.
+/// Cost factors of bcrypt that are verified. Each step doubles the time: 14 takes more than a second. Earlier versions
+/// imported these.
 const BCRYPT_COSTS: std::ops::RangeInclusive<u32> = 4..=14;
 
-/// The largest cost factor of a hash that is imported: about 0.4 seconds. A sign-in holds one of a few places for as long.
+/// The largest cost factor of a hash that is imported: about 0.4 seconds. A sign-in holds one of a few places for as
+/// long.
 pub const MAX_IMPORTED_BCRYPT_COST: u32 = 12;
 
 /// Returns true for a bcrypt hash of a bearable cost. Such hashes come from imports; the first sign-in replaces them.

@@ -1,7 +1,7 @@
 //! Limits that renew every day, week or month.
 //!
-//! No job resets a counter: it carries the day on which it was last changed, and one of a past period counts as nothing.
-//! Every token and wallet is counted, with a limit or without, so that a limit set at noon is exact at once.
+//! No job resets a counter: it carries the day on which it was last changed, and one of a past period counts as
+//! nothing. Every token and wallet is counted, with a limit or without, so that a limit set at noon is exact at once.
 
 use super::calendar::{Calendar, Moment, Period};
 use super::limit_change::LimitChange;
@@ -165,8 +165,8 @@ impl PeriodUsage {
     /// Whether `quota` fits into every limit. A limit of 0 admits nothing, not even a request without cost.
     ///
     /// # Errors
-    /// Of the limits that it does not fit into, the one that ends last: no retry before can succeed. A limit that is smaller
-    /// than `quota` never ends. Of those that end together, the shortest.
+    /// Of the limits that it does not fit into, the one that ends last: no retry before can succeed. A limit that is
+    /// smaller than `quota` never ends. Of those that end together, the shortest.
     pub fn admit(&self, quota: Quota) -> Result<(), PeriodExceeded> {
         let is_exceeded = |period: &Period| {
             let counted = self.used(*period).checked_add(self.held).and_then(|counted| counted.checked_add(quota));

@@ -1,5 +1,5 @@
-//! What a model costs, and what a request costs by it. Integers only: rates are billionths of a dollar for a million tokens,
-//! so a sum of tokens times rates is in units of 10⁻¹⁵ dollars, and it is rounded once, up, to quota units.
+//! What a model costs, and what a request costs by it. Integers only: rates are billionths of a dollar for a million
+//! tokens, so a sum of tokens times rates is in units of 10⁻¹⁵ dollars, and it is rounded once, up, to quota units.
 
 use std::fmt::{Display, Formatter};
 
@@ -23,8 +23,8 @@ const PER_QUOTA: i128 = bounds::MICRO_USD_PER_QUOTA * 1_000_000_000 * NANOS_PER_
 /// Tokens that a rate is for.
 const TOKENS: i128 = 1_000_000;
 
-/// Dollars for a million tokens, or for a request, with nine decimals at most. In settings and in the API it is a text, such
-/// as `"1.25"`.
+/// Dollars for a million tokens, or for a request, with nine decimals at most. In settings and in the API it is a text,
+/// such as `"1.25"`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub struct Rate {
@@ -164,8 +164,8 @@ impl TokenPrices {
 }
 
 impl GroupPrice {
-    /// The most that a request can cost which has at most these counts. Input tokens that are not said to be read from the cache
-    /// or written to it may be.
+    /// The most that a request can cost which has at most these counts. Input tokens that are not said to be read from
+    /// the cache or written to it may be.
     ///
     /// # Errors
     /// As [`cost`](Self::cost).
@@ -197,7 +197,8 @@ impl GroupPrice {
         Quota::grant(i64::try_from(units).map_err(|_| TooExpensive)?).map_err(|_| TooExpensive)
     }
 
-    /// All numbers of it as JSON, by which the database knows it: rates in billionths of a dollar, the ratio in billionths.
+    /// All numbers of it as JSON, by which the database knows it: rates in billionths of a dollar, the ratio in
+    /// billionths.
     pub fn content(&self) -> String {
         format!(r#"{{{},"ratio":{}}}"#, self.price.content(), self.ratio.billionths())
     }

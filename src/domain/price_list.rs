@@ -48,7 +48,8 @@ pub enum PriceListInvalid {
 }
 
 impl PriceList {
-    /// The price of a model: that of its exact name, else that of the longest beginning of it that ends with `*` in the list.
+    /// The price of a model: that of its exact name, else that of the longest beginning of it that ends with `*` in the
+    /// list.
     pub fn find(&self, model: &str) -> Option<&Price> {
         self.find_named(model).or_else(|| self.prefixes.get(""))
     }
@@ -100,8 +101,8 @@ impl PriceList {
         self.all.iter().map(|(name, price)| (name.as_str(), price))
     }
 
-    /// Equal if requests cost the same by this list and these groups, else different: 64 hexadecimal digits. No name has a line
-    /// break in it.
+    /// Equal if requests cost the same by this list and these groups, else different: 64 hexadecimal digits. No name
+    /// has a line break in it.
     pub fn digest(&self, groups: &Groups) -> String {
         let mut hash = Sha256::new();
         for (name, info) in groups.all() {

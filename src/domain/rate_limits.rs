@@ -115,8 +115,8 @@ impl RateLimits {
         RateCounters { tokens_tat: filled.min(now.plus(MAX_DEBT)), ..counters }
     }
 
-    /// The counters without what was counted while the clock was ahead: a bucket that would be empty later than a full one is
-    /// full. Nothing is given back.
+    /// The counters without what was counted while the clock was ahead: a bucket that would be empty later than a full
+    /// one is full. Nothing is given back.
     pub fn cut(&self, counters: RateCounters, now: Micros) -> RateCounters {
         let requests = self.requests_per_minute.filter(|limit| *limit > 0).map_or(MINUTE, full_bucket);
         RateCounters {
@@ -136,8 +136,9 @@ const MINUTE: i64 = 60 * Micros::PER_SECOND;
 const MAX_DEBT: i64 = bounds::MAX_RATE_DEBT_SECONDS * Micros::PER_SECOND;
 const TOLERANCE: i64 = Micros::PER_SECOND;
 
-/// When a bucket is empty, not before `now`. A full bucket is empty after `most` microseconds. What is later was written
-/// while the clock was ahead: the bucket counts as full. Two servers may estimate the database's time a little differently.
+/// When a bucket is empty, not before `now`. A full bucket is empty after `most` microseconds. What is later was
+/// written while the clock was ahead: the bucket counts as full. Two servers may estimate the database's time a little
+/// differently.
 fn believable(tat: Micros, most: i64, now: Micros) -> Micros {
     if tat > now.plus(most.saturating_add(TOLERANCE)) { now.plus(most) } else { tat.max(now) }
 }
@@ -320,7 +321,8 @@ mod tests {
     }
 
     proptest! {
-        /// In any minute at most the limit beyond what had drained before: a bucket that holds the limit and drains evenly.
+        /// In any minute at most the limit beyond what had drained before: a bucket that holds the limit and drains
+        /// evenly.
         #[test]
         fn requests_are_admitted_exactly_as_by_a_leaky_bucket(
             limit in 1_i64..500,

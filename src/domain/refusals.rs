@@ -1,5 +1,6 @@
-//! Single requests that were refused (spec §13.8). They are samples: a key that is used up can be refused thousands of times a
-//! second, and its owner needs to see why, not each time. [`RefusedRequests`](crate::domain::refused_requests) counts them all.
+//! Single requests that were refused (spec §13.8). They are samples: a key that is used up can be refused thousands of
+//! times a second, and its owner needs to see why, not each time. [`RefusedRequests`](crate::domain::refused_requests)
+//! counts them all.
 
 use std::collections::HashMap;
 use std::net::IpAddr;
@@ -107,8 +108,8 @@ impl RefusalSample {
     }
 }
 
-/// Refused requests that are alike. Those with unknown keys are alike if they come from one network, because one client may try
-/// many keys.
+/// Refused requests that are alike. Those with unknown keys are alike if they come from one network, because one client
+/// may try many keys.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 enum Kind {
     Token(TokenId, RefusalReason),
@@ -157,8 +158,9 @@ struct Last {
     ip: Option<IpAddr>,
 }
 
-/// Chooses which refused requests are kept: of each kind [`bounds::MAX_REFUSALS_A_MINUTE`] rows a minute, the last of which
-/// says how many have none. Everything in it is bounded, and keys that nobody has take no place from those of tokens.
+/// Chooses which refused requests are kept: of each kind [`bounds::MAX_REFUSALS_A_MINUTE`] rows a minute, the last of
+/// which says how many have none. Everything in it is bounded, and keys that nobody has take no place from those of
+/// tokens.
 #[derive(Debug, Default)]
 pub struct RefusalSampler {
     minute: i64,
@@ -195,8 +197,8 @@ impl RefusalSampler {
         }
     }
 
-    /// Takes at most `most` samples out, in turn among keys. Of those that do not fit, the last rows of a minute wait on, and the
-    /// others are left out.
+    /// Takes at most `most` samples out, in turn among keys. Of those that do not fit, the last rows of a minute wait
+    /// on, and the others are left out.
     pub fn take(&mut self, now: UnixTime, most: usize) -> Vec<RefusalSample> {
         self.begin_minute(now);
         let mut turns: HashMap<Kind, usize> = HashMap::new();
@@ -257,7 +259,8 @@ impl RefusalSampler {
         self.waiting.push((kind, sample));
     }
 
-    /// Ends the minute before, if it is over: each kind of which requests were left out gets its last row, as far as these fit.
+    /// Ends the minute before, if it is over: each kind of which requests were left out gets its last row, as far as
+    /// these fit.
     fn begin_minute(&mut self, at: UnixTime) {
         let minute = at.get().div_euclid(60);
         // At the end of a minute, times of both come: a batch has one time for all its operations.

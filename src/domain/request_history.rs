@@ -177,7 +177,8 @@ impl RequestFilter {
     }
 }
 
-/// A place between two requests, newest first: those before it in time follow. Also the text by which a request is found.
+/// A place between two requests, newest first: those before it in time follow. Also the text by which a request is
+/// found.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Position {
     pub at: UnixTime,
@@ -243,9 +244,9 @@ impl Window {
     /// A window longer than this would hold all charges that are kept, or nearly so.
     const LONGEST: i64 = 365 * 86_400;
 
-    /// Windows from `to` back to `from`, each longer than the one before it, without a gap. Requests lie at unknown distances:
-    /// so few reads find those of long ago, and those of a busy minute are not read with a whole year. `now` is the present;
-    /// later requests, made while the clock was wrong, are in the first window.
+    /// Windows from `to` back to `from`, each longer than the one before it, without a gap. Requests lie at unknown
+    /// distances: so few reads find those of long ago, and those of a busy minute are not read with a whole year. `now`
+    /// is the present; later requests, made while the clock was wrong, are in the first window.
     pub fn back_from(to: UnixTime, from: UnixTime, now: UnixTime) -> impl Iterator<Item = Self> {
         let mut seconds = Self::FIRST_SECONDS;
         let mut last = Some(to);
@@ -271,8 +272,8 @@ pub struct PagePlace {
 /// A page of requests.
 #[derive(Debug)]
 pub struct RequestPage {
-    /// Newest first. There can be fewer than were asked for, even none, although older ones follow: a page reads a bounded
-    /// number of rows.
+    /// Newest first. There can be fewer than were asked for, even none, although older ones follow: a page reads a
+    /// bounded number of rows.
     pub requests: Vec<PastRequest>,
     /// Where the next page begins; `None` on the last one.
     pub next: Option<Position>,

@@ -58,8 +58,8 @@ impl GatewaySecret {
         &self.0
     }
 
-    /// The last four characters, by which an operator distinguishes the credentials of a gateway. The other 39 hold more
-    /// than 232 bits.
+    /// The last four characters, by which an operator distinguishes the credentials of a gateway. The other 39 hold
+    /// more than 232 bits.
     pub fn hint(&self) -> &str {
         self.0.get(self.0.len().saturating_sub(4)..).unwrap_or_default()
     }

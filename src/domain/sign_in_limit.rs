@@ -1,8 +1,9 @@
-//! How often a password may be tried at one account (spec §8), so that guessing is slow and nobody is locked out of their
-//! own account by strangers.
+//! How often a password may be tried at one account (spec §8), so that guessing is slow and nobody is locked out of
+//! their own account by strangers.
 //!
-//! Each network has attempts of its own at an account. Networks from which nobody signed in to it lately also share three
-//! times as many: more networks do not help an attacker, and do not use up the attempts of those who were there before.
+//! Each network has attempts of its own at an account. Networks from which nobody signed in to it lately also share
+//! three times as many: more networks do not help an attacker, and do not use up the attempts of those who were there
+//! before.
 
 use super::rate_limits::{admit_request, full_bucket, interval};
 use super::time::Micros;
@@ -73,7 +74,8 @@ impl SignInLimit {
         Ok(SignInBuckets { network, new_networks })
     }
 
-    /// The buckets without what was counted while the clock was ahead: one that would be empty later than a full one is full.
+    /// The buckets without what was counted while the clock was ahead: one that would be empty later than a full one is
+    /// full.
     pub fn cut(self, buckets: SignInBuckets, now: Micros) -> SignInBuckets {
         SignInBuckets {
             network: buckets.network.min(now.plus(full_bucket(self.0))),

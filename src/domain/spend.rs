@@ -1,15 +1,16 @@
-//! The parts of which the spend of a range of seconds is summed. A user may have millions of charges in it, so whole days are
-//! read from the daily usage, and only the charges near the two ends one by one.
+//! The parts of which the spend of a range of seconds is summed. A user may have millions of charges in it, so whole
+//! days are read from the daily usage, and only the charges near the two ends one by one.
 
 use super::bounds;
 use super::time::{DAY, Day, UnixTime};
 
-/// What to add up. The spend of the range is the daily usage of `days`, plus the charges of `edges` that are in the range and
-/// count in no day of `days`, less those that are outside of the range and count in one.
+/// What to add up. The spend of the range is the daily usage of `days`, plus the charges of `edges` that are in the
+/// range and count in no day of `days`, less those that are outside of the range and count in one.
 ///
-/// That is exact although the day in which a charge counts may differ from the day of its time (`charges.day`): after a change
-/// of `usage.time_zone`, and after the database's clock was wrong. Wherever it differs by no more than any two time zones and
-/// [`bounds::MAX_DAYS_AHEAD`] do, the edges contain all charges in question, whatever zone their day was one of.
+/// That is exact although the day in which a charge counts may differ from the day of its time (`charges.day`): after a
+/// change of `usage.time_zone`, and after the database's clock was wrong. Wherever it differs by no more than any two
+/// time zones and [`bounds::MAX_DAYS_AHEAD`] do, the edges contain all charges in question, whatever zone their day was
+/// one of.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SpendParts {
     /// The first and the last day; `None` if the charges alone are read.
@@ -18,8 +19,8 @@ pub struct SpendParts {
     pub edges: Vec<(UnixTime, UnixTime)>,
 }
 
-/// How long before the beginning of its UTC day the first charge of a day may be made: its zone is at most 14 hours ahead of
-/// UTC, and the charge counts at most [`bounds::MAX_DAYS_AHEAD`] days ahead.
+/// How long before the beginning of its UTC day the first charge of a day may be made: its zone is at most 14 hours
+/// ahead of UTC, and the charge counts at most [`bounds::MAX_DAYS_AHEAD`] days ahead.
 const EARLIEST: i64 = 14 * 3_600 + bounds::MAX_DAYS_AHEAD * DAY;
 
 /// How long after the end of its UTC day the last charge of a day may be made: its zone is at most 12 hours behind UTC.
@@ -35,8 +36,8 @@ pub fn charged_between(first: Day, until: Day) -> (UnixTime, UnixTime) {
 }
 
 impl SpendParts {
-    /// The parts of the range from `from` to `to`, both included. All charges from `charges_since` on are kept (`None`: all
-    /// charges); no charge is later than `now`, unless the clock was wrong.
+    /// The parts of the range from `from` to `to`, both included. All charges from `charges_since` on are kept (`None`:
+    /// all charges); no charge is later than `now`, unless the clock was wrong.
     pub fn new(from: UnixTime, to: UnixTime, charges_since: Option<UnixTime>, now: UnixTime) -> Self {
         // There are no charges before 1970.
         let (from, to) = (from.get().max(0), to.get().min(bounds::LAST_SECOND));

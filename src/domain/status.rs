@@ -14,7 +14,8 @@ use super::user::Role;
 pub enum Status {
     /// 1.
     Enabled,
-    /// 2: disabled by its owner, an administrator or root; see [`TokenPolicy::disabled_by`](super::token_policy::TokenPolicy::disabled_by).
+    /// 2: disabled by its owner, an administrator or root; see
+    /// [`TokenPolicy::disabled_by`](super::token_policy::TokenPolicy::disabled_by).
     Disabled,
     /// 3: its expiry time is reached.
     Expired,
@@ -64,8 +65,8 @@ impl Token {
         self.policy.status(&self.account, now)
     }
 
-    /// Enables the token (spec §3, status-only update with status 1). `by` is the role of the caller. Enabling an enabled
-    /// token changes nothing.
+    /// Enables the token (spec §3, status-only update with status 1). `by` is the role of the caller. Enabling an
+    /// enabled token changes nothing.
     ///
     /// # Errors
     /// A higher role disabled the token; it is expired or exhausted.
@@ -127,8 +128,8 @@ mod tests {
         Account { used: quota(used), ..Account::new(budget) }
     }
 
-    /// The rows of the table in spec §3: each combination of switch, lifetime, budget and use, its status, and the result
-    /// of enabling it.
+    /// The rows of the table in spec §3: each combination of switch, lifetime, budget and use, its status, and the
+    /// result of enabling it.
     #[test]
     fn status_and_enabling_follow_the_table_of_spec_3() {
         use EnableError as No;

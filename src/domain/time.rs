@@ -41,7 +41,8 @@ impl UnixTime {
         self.0.saturating_sub(earlier.0)
     }
 
-    /// Returns true if `seconds` have passed since `last`, or if `last` is later than this time: the clock was set back.
+    /// Returns true if `seconds` have passed since `last`, or if `last` is later than this time: the clock was set
+    /// back.
     pub fn is_due(self, last: Option<Self>, seconds: i64) -> bool {
         last.is_none_or(|last| !(0..seconds).contains(&self.since(last)))
     }

@@ -12,8 +12,8 @@ use super::user::Role;
 /// replaced by an edit, never changed. Limits of rates are not in it: a settlement counts by them, and knows no policy.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct TokenPolicy {
-    /// Raised by every edit, by disabling, enabling and deleting, never by a charge, and never used again. A policy is in force
-    /// while the row of its token has the same version.
+    /// Raised by every edit, by disabling, enabling and deleting, never by a charge, and never used again. A policy is
+    /// in force while the row of its token has the same version.
     pub version: i64,
     /// The highest role that disabled the token; `None` while it is enabled.
     pub disabled_by: Option<Role>,
@@ -29,8 +29,8 @@ pub struct TokenPolicy {
 }
 
 impl TokenPolicy {
-    /// The status of a token with this policy and this account. *Disabled* takes precedence over *expired*, and *expired*
-    /// over *exhausted*.
+    /// The status of a token with this policy and this account. *Disabled* takes precedence over *expired*, and
+    /// *expired* over *exhausted*.
     pub fn status(&self, account: &Account, now: UnixTime) -> Status {
         match self.disabled_by {
             Some(_) => Status::Disabled,

@@ -10,7 +10,8 @@ use super::time::UnixTime;
 use super::token::Token;
 use super::user::User;
 
-/// A token whose lists and note were not read: enough for its state. An owner may have thousands, with 16 KiB of lists each.
+/// A token whose lists and note were not read: enough for its state. An owner may have thousands, with 16 KiB of lists
+/// each.
 #[derive(Debug)]
 pub struct TokenSummary(Token);
 

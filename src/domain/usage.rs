@@ -35,8 +35,8 @@ pub enum RangeInvalid {
 }
 
 impl UsageRange {
-    /// The range for these dates (spec §8). No dates: today. Only a start: from there to today. Only an end: that day. A
-    /// longer range is cut to end 7 days after its start.
+    /// The range for these dates (spec §8). No dates: today. Only a start: from there to today. Only an end: that day.
+    /// A longer range is cut to end 7 days after its start.
     ///
     /// # Errors
     /// Invalid dates; a start after the end or after today.

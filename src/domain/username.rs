@@ -76,8 +76,8 @@ impl Username {
         Ok(Self(name))
     }
 
-    /// A name typed to find an account. It is checked less strictly than [`Username::parse`], because older accounts may
-    /// have names that a new account cannot get.
+    /// A name typed to find an account. It is checked less strictly than [`Username::parse`], because older accounts
+    /// may have names that a new account cannot get.
     ///
     /// # Errors
     /// No account can have this name.

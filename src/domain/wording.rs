@@ -15,8 +15,8 @@ impl fmt::Display for Count<'_> {
     }
 }
 
-/// Seconds to wait, in their two largest units: `37 s`, `12 min 30 s`, `22 h 51 min`, `5 days 12 h`. Rounded up, so that
-/// a client that waits this long does not come too early.
+/// Seconds to wait, in their two largest units: `37 s`, `12 min 30 s`, `22 h 51 min`, `5 days 12 h`. Rounded up, so
+/// that a client that waits this long does not come too early.
 #[derive(Debug, Clone, Copy)]
 pub struct Wait(pub i64);
 

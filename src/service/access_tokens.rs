@@ -55,8 +55,8 @@ impl AccessTokens {
         Ok(access_tokens::list(&mut conn, caller.user.id).await?)
     }
 
-    /// Creates an access token. The secret is shown only once. Without a `lifetime`, the token expires when the caller's
-    /// own credential does. An access token creates none that outlives it.
+    /// Creates an access token. The secret is shown only once. Without a `lifetime`, the token expires when the
+    /// caller's own credential does. An access token creates none that outlives it.
     ///
     /// # Errors
     /// The expiry has passed or is too late; the user has the maximum number of access tokens; the database.

@@ -1,5 +1,5 @@
-//! Checks under a lock that callers may still do what their request was admitted for: while it waited, their account may
-//! have been disabled, deleted or given another role.
+//! Checks under a lock that callers may still do what their request was admitted for: while it waited, their account
+//! may have been disabled, deleted or given another role.
 
 use super::authenticator::AuthError;
 use crate::domain::audit::Actor;
@@ -33,8 +33,8 @@ pub async fn lock_caller(conn: &mut Conn, caller: UserId) -> Result<User, ActorE
     check_live(user)
 }
 
-/// Locks the account of an administrator and the one that is changed, in the order of their ids, so that two of them who
-/// change each other do not wait for each other. The second is `None` if there is no such live account.
+/// Locks the account of an administrator and the one that is changed, in the order of their ids, so that two of them
+/// who change each other do not wait for each other. The second is `None` if there is no such live account.
 ///
 /// # Errors
 /// The administrator's account is deleted or disabled, its role was taken away, or the database failed.

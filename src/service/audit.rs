@@ -68,7 +68,8 @@ impl Audit {
         if is_within { Ok(lines) } else { Err(AuditError::TooMany) }
     }
 
-    /// Lists the matching entries that concern the caller's account and keys, newest first. `filter.user_id` is replaced.
+    /// Lists the matching entries that concern the caller's account and keys, newest first. `filter.user_id` is
+    /// replaced.
     ///
     /// # Errors
     /// The database.

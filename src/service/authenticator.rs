@@ -1,7 +1,7 @@
 //! Resolves credentials to users and gateways, cached for two seconds. Every change of an account or of a credential
-//! clears the caches, so that a revocation takes effect on the next request. When an entry is one second old, one request
-//! reads it again, and the others do not wait. Credentials that wait to be read are read in one statement. Unknown ones are
-//! remembered as well.
+//! clears the caches, so that a revocation takes effect on the next request. When an entry is one second old, one
+//! request reads it again, and the others do not wait. Credentials that wait to be read are read in one statement.
+//! Unknown ones are remembered as well.
 
 use std::collections::HashMap;
 use std::net::IpAddr;
@@ -232,8 +232,8 @@ impl Authenticator {
         self.generation.fetch_add(1, Ordering::SeqCst);
     }
 
-    /// The owner of a credential, from the caches or the database. A credential that was not remembered is always looked up,
-    /// however many wrong ones its address has sent: a right one is never refused for them.
+    /// The owner of a credential, from the caches or the database. A credential that was not remembered is always
+    /// looked up, however many wrong ones its address has sent: a right one is never refused for them.
     async fn find_owner<S: Loads<Key = Digest>>(
         &self,
         credentials: &Credentials<S>,

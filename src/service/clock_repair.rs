@@ -1,8 +1,8 @@
 //! Brings back to the present what was written while the database's clock was ahead. Without that, a limit that was
 //! used up in the future would refuse until that day.
 //!
-//! Verify and the lanes notice it on the keys in use; all others are looked for every ten seconds. The repair runs under
-//! the lock of the wallet, like every change of balances.
+//! Verify and the lanes notice it on the keys in use; all others are looked for every ten seconds. The repair runs
+//! under the lock of the wallet, like every change of balances.
 
 use std::collections::HashSet;
 use std::time::Duration;
@@ -161,8 +161,8 @@ impl ClockRepairer {
     }
 }
 
-/// Opens days that were closed and have not ended. Returns false, and opens none, if so many days from today on have usage that
-/// no clock was ahead: it is behind now, and opening the days would lose sums that cannot be made again.
+/// Opens days that were closed and have not ended. Returns false, and opens none, if so many days from today on have
+/// usage that no clock was ahead: it is behind now, and opening the days would lose sums that cannot be made again.
 async fn open_days(conn: &mut Conn, at: &Moment) -> Result<bool, StorageError> {
     let closed_until = usage_rollup::find(conn).await?.closed_until;
     if closed_until <= at.today {
@@ -190,8 +190,8 @@ pub async fn list_ahead(conn: &mut Conn, at: &Moment) -> Result<Vec<UserId>, Sto
     rows::list_users_ahead(conn, at.last_believable_day(), last_end, LIMIT).await
 }
 
-/// Returns true if a token or its owner's wallet was charged while the clock was ahead: on a day that has not come, or beyond
-/// a full rate.
+/// Returns true if a token or its owner's wallet was charged while the clock was ahead: on a day that has not come, or
+/// beyond a full rate.
 fn is_ahead(wallet: &Account, (limits, counters): (&RateLimits, RateCounters), at: &Moment) -> bool {
     wallet.period_counters.day > at.last_believable_day() || limits.cut(counters, at.micros) != counters
 }

@@ -1,7 +1,7 @@
-//! Keys that another service issued and an import brought here. They have no checksum, so a forged one looks like a real
-//! one. Every server keeps the first 8 bytes of the digest of each foreign key, sorted: 8 MB for 1,000,000 keys. A text
-//! without a valid checksum is looked up only if its digest is among them. Nobody can find such a text without the master
-//! key, so a forgery costs one HMAC and no query.
+//! Keys that another service issued and an import brought here. They have no checksum, so a forged one looks like a
+//! real one. Every server keeps the first 8 bytes of the digest of each foreign key, sorted: 8 MB for 1,000,000 keys. A
+//! text without a valid checksum is looked up only if its digest is among them. Nobody can find such a text without the
+//! master key, so a forgery costs one HMAC and no query.
 //!
 //! The set only admits to a look-up; whether the key is valid is read like that of any other key. So a deleted key may
 //! stay in the set, but a new one must be in it: it is loaded at the start, when an import announces new keys, and when

@@ -1,5 +1,5 @@
-//! Carries a request with an `Idempotency-Key` out once (spec §15.3). The record is written in the transaction of what it records, under
-//! the lock of the caller's account. A request that failed is not recorded.
+//! Carries a request with an `Idempotency-Key` out once (spec §15.3). The record is written in the transaction of what
+//! it records, under the lock of the caller's account. A request that failed is not recorded.
 
 use crate::domain::audit::{Action, Actor, AuditEntry, Subject};
 use crate::domain::caller::Caller;
@@ -60,8 +60,8 @@ pub async fn record(
     }
 }
 
-/// The tokens that a request of the caller made, as they are now, with the keys that it made. Writes to the audit log that the keys are
-/// revealed; the caller commits before it answers.
+/// The tokens that a request of the caller made, as they are now, with the keys that it made. Writes to the audit log
+/// that the keys are revealed; the caller commits before it answers.
 ///
 /// # Errors
 /// One of them was deleted, or has another key by now; the database.

@@ -57,8 +57,8 @@ impl Invalidator {
         self.commit_change(tx, Change::User(user)).await
     }
 
-    /// Commits a transaction that locked rows and found everything as it should be. What it found is durable then: the locks
-    /// are in PostgreSQL's log, behind the change before.
+    /// Commits a transaction that locked rows and found everything as it should be. What it found is durable then: the
+    /// locks are in PostgreSQL's log, behind the change before.
     ///
     /// # Errors
     /// The database did not confirm.
@@ -74,8 +74,8 @@ impl Invalidator {
         self.commit_change(tx, Change::GatewayCredentials).await
     }
 
-    /// The same for a change by which a key that was unknown becomes valid. When it returns, this server admits it, also one of
-    /// another service.
+    /// The same for a change by which a key that was unknown becomes valid. When it returns, this server admits it,
+    /// also one of another service.
     ///
     /// # Errors
     /// The database did not confirm.

@@ -1,10 +1,10 @@
 //! A cache of keys with their tokens and owners. `verify` answers from it without a query.
 //!
-//! A change on this server takes effect on the next request; a change on another server arrives as a notification within
-//! milliseconds. An entry older than two seconds is never used without reading it again. A key in use is read again in
-//! the background before that, so that no request waits. All keys that wait to be read are read in one statement.
-//! Cached balances are only for `verify`: a charge reads its rows under their locks (L6). It goes by the cached policy only if
-//! the locked row has its version.
+//! A change on this server takes effect on the next request; a change on another server arrives as a notification
+//! within milliseconds. An entry older than two seconds is never used without reading it again. A key in use is read
+//! again in the background before that, so that no request waits. All keys that wait to be read are read in one
+//! statement. Cached balances are only for `verify`: a charge reads its rows under their locks (L6). It goes by the
+//! cached policy only if the locked row has its version.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -79,7 +79,8 @@ impl CachedKey {
         TokenIdentity { id, user_id, name: name.clone(), group: self.group().to_owned() }
     }
 
-    /// Returns true once if its use begins the grace period of older keys, and nobody has asked for that since it was read.
+    /// Returns true once if its use begins the grace period of older keys, and nobody has asked for that since it was
+    /// read.
     pub fn may_begin_grace(&self) -> bool {
         self.used.starts_grace && !self.begins_grace.swap(true, Ordering::Relaxed)
     }
@@ -124,8 +125,8 @@ impl KeyCache {
         Self { snapshot, loader, metrics }
     }
 
-    /// The live token of a key and its live owner, read at most two seconds ago, with the balances after the last charge on
-    /// this server. `None` if the key is unknown.
+    /// The live token of a key and its live owner, read at most two seconds ago, with the balances after the last
+    /// charge on this server. `None` if the key is unknown.
     ///
     /// # Errors
     /// The database, if the key had to be read.
@@ -147,9 +148,9 @@ impl KeyCache {
         }
     }
 
-    /// Like [`KeyCache::find`], but of any age, if no change is known of since. For the ledger: the token and the owner of a key
-    /// never change, it reads accounts and rates under its locks, and a policy and the deadline of a key decide only if the locked
-    /// row has their version.
+    /// Like [`KeyCache::find`], but of any age, if no change is known of since. For the ledger: the token and the owner
+    /// of a key never change, it reads accounts and rates under its locks, and a policy and the deadline of a key
+    /// decide only if the locked row has their version.
     ///
     /// # Errors
     /// The database, if the key had to be read.

@@ -37,8 +37,8 @@ pub type Limit = fn(&RateLimiter, &Digest) -> Result<(), RateLimited>;
 pub struct KeyHolders {
     key_reader: KeyReader,
     rate_limiter: Arc<RateLimiter>,
-    /// Keys that were valid lately. They skip the limit on wrong keys, so that guesses from the same address do not lock
-    /// them out.
+    /// Keys that were valid lately. They skip the limit on wrong keys, so that guesses from the same address do not
+    /// lock them out.
     valid_keys: Recent<Digest>,
 }
 

@@ -1,5 +1,5 @@
-//! Operations: the order of steps, transactions, caches, limits. A service loads rows, applies a rule of `domain`, saves
-//! and commits. It knows no HTTP. Services may use each other, but not in a circle.
+//! Operations: the order of steps, transactions, caches, limits. A service loads rows, applies a rule of `domain`,
+//! saves and commits. It knows no HTTP. Services may use each other, but not in a circle.
 
 pub mod access_tokens;
 pub mod actors;

@@ -1,5 +1,5 @@
-//! Records when replaced keys are used, so that their owner sees which programs still have to change. Each is written at most once a
-//! minute by a server, some time after its use: a killed server loses the last ones.
+//! Records when replaced keys are used, so that their owner sees which programs still have to change. Each is written
+//! at most once a minute by a server, some time after its use: a killed server loses the last ones.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};

@@ -1,5 +1,5 @@
-//! Rotation: gives a token another key, and lets the replaced one work for a while longer (spec §15.1). A token stays the same: its
-//! id, balance, limits and history.
+//! Rotation: gives a token another key, and lets the replaced one work for a while longer (spec §15.1). A token stays
+//! the same: its id, balance, limits and history.
 
 use super::actors::{self, ActorError};
 use crate::domain::audit::{Action, Actor, AuditEntry, Subject};
@@ -66,8 +66,8 @@ impl OldKeys {
     /// Replaces the key of one of the caller's tokens. Earlier old keys keep their deadlines.
     ///
     /// # Errors
-    /// The token is not the caller's, is not `expected`, or is expired; too many old keys still work; see [`IdempotencyKeyError`]; the
-    /// database.
+    /// The token is not the caller's, is not `expected`, or is expired; too many old keys still work; see
+    /// [`IdempotencyKeyError`]; the database.
     pub async fn rotate(
         &self,
         caller: &Caller,

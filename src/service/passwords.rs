@@ -103,8 +103,8 @@ impl Passwords {
         Ok(self.run(permit, move || hash_password(password.as_bytes(), &salt, cost)).await)
     }
 
-    /// Returns true if `hash` is the hash of `password`. Without a hash, or if the password is too long, it returns false
-    /// after the same time.
+    /// Returns true if `hash` is the hash of `password`. Without a hash, or if the password is too long, it returns
+    /// false after the same time.
     pub async fn verify(&self, permit: QueuePermit, hash: Option<String>, password: &TypedPassword) -> bool {
         let known = hash.filter(|hash| !hash.is_empty());
         let can_match = known.is_some() && password.expose().is_some();
@@ -113,7 +113,8 @@ impl Passwords {
         can_match & self.run(permit, move || matches(&hash, password.as_bytes())).await
     }
 
-    /// Like [`Passwords::verify`]. If the password matches a bcrypt hash, it returns the argon2id hash to store instead.
+    /// Like [`Passwords::verify`]. If the password matches a bcrypt hash, it returns the argon2id hash to store
+    /// instead.
     pub async fn verify_and_rehash(
         &self,
         permit: QueuePermit,

@@ -67,8 +67,8 @@ pub struct PricesInForce {
     pub refused: Option<String>,
 }
 
-/// The price list. It is read again each minute and when asked, so a new model needs no restart; one that cannot be used changes
-/// nothing.
+/// The price list. It is read again each minute and when asked, so a new model needs no restart; one that cannot be
+/// used changes nothing.
 pub struct Prices {
     db: Db,
     clock: Arc<dyn Clock>,

@@ -8,7 +8,8 @@ use quick_cache::sync::Cache;
 
 use crate::domain::clock::{Clock, Uptime};
 
-/// Keys, each for some time after it was last noted. Beyond the capacity one is forgotten for each new one, also earlier.
+/// Keys, each for some time after it was last noted. Beyond the capacity one is forgotten for each new one, also
+/// earlier.
 #[derive(Debug)]
 pub(super) struct Recent<K: Hash + Eq> {
     clock: Arc<dyn Clock>,

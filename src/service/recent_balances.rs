@@ -1,8 +1,8 @@
 //! The latest balances that this server's ledger has written. `verify` reads keys from a cache; with these balances it
 //! sees a charge on the next request, although the cached key is older.
 //!
-//! Entries may be lost: if one is overwritten by another, the cache reads the balance again within two seconds. A charge
-//! never depends on these balances, because it reads the rows under lock.
+//! Entries may be lost: if one is overwritten by another, the cache reads the balance again within two seconds. A
+//! charge never depends on these balances, because it reads the rows under lock.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};

@@ -1,8 +1,8 @@
-//! Records requests of gateways that the ledger refused, so that the owners of tokens see why: all of them as counts (spec
-//! §13.7), some of them as single rows (spec §13.8).
+//! Records requests of gateways that the ledger refused, so that the owners of tokens see why: all of them as counts
+//! (spec §13.7), some of them as single rows (spec §13.8).
 //!
-//! `verify` writes nothing and a refused charge neither, so both are kept in memory and written every few seconds. They are not
-//! balances: a server that is killed loses those of the last seconds.
+//! `verify` writes nothing and a refused charge neither, so both are kept in memory and written every few seconds. They
+//! are not balances: a server that is killed loses those of the last seconds.
 
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;

@@ -1,6 +1,6 @@
-//! The line of reports. A report over much usage runs for seconds on a connection of its own, so one is made at a time for a
-//! user and a few in all; the others wait, and a bounded number of them may. Without it, the reports of one user would take
-//! all connections from everyone else's requests.
+//! The line of reports. A report over much usage runs for seconds on a connection of its own, so one is made at a time
+//! for a user and a few in all; the others wait, and a bounded number of them may. Without it, the reports of one user
+//! would take all connections from everyone else's requests.
 
 use std::collections::HashMap;
 use std::future::Future;
@@ -53,8 +53,8 @@ struct Lines {
 #[derive(Debug)]
 struct Line {
     count: usize,
-    /// One permit, for the report that is next or is being made. A user's other reports wait here and not in the line of
-    /// all, so they delay nobody else's.
+    /// One permit, for the report that is next or is being made. A user's other reports wait here and not in the line
+    /// of all, so they delay nobody else's.
     turn: Arc<Semaphore>,
 }
 
@@ -107,7 +107,8 @@ impl ReportQueue {
         let (place, turn) = self.enter(user)?;
         let turn = turn.acquire_owned().await.expect("the semaphore is never closed");
         let running = Arc::clone(&self.running).acquire_owned().await.expect("the semaphore is never closed");
-        // A task of its own holds the permits, because the database goes on with a statement whose request was cancelled.
+        // A task of its own holds the permits, because the database goes on with a statement whose request was
+        // cancelled.
         let report = async move {
             let _permits = (running, turn, place);
             report.await

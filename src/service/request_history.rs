@@ -39,11 +39,12 @@ impl RequestHistory {
         Self { core, key_holders, reports }
     }
 
-    /// The requests of the token with this key, with addresses if its owner allows that: a key may have several users. Disabled,
-    /// expired and exhausted tokens are answered too.
+    /// The requests of the token with this key, with addresses if its owner allows that: a key may have several users.
+    /// Disabled, expired and exhausted tokens are answered too.
     ///
     /// # Errors
-    /// No live token has this key (counted against `ip`); its owner is disabled; too many requests; too many reports at once.
+    /// No live token has this key (counted against `ip`); its owner is disabled; too many requests; too many reports at
+    /// once.
     pub async fn list_of_key(
         &self,
         key: &str,

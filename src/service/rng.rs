@@ -27,8 +27,8 @@ impl Rng {
         Self(Source::Seeded(Arc::new(Mutex::new(StdRng::seed_from_u64(seed)))))
     }
 
-    /// Generates values that are not secret, such as request ids. Uses a generator of this thread, seeded by the operating
-    /// system, which saves a system call for each value.
+    /// Generates values that are not secret, such as request ids. Uses a generator of this thread, seeded by the
+    /// operating system, which saves a system call for each value.
     pub fn generate_fast<T>(&self, make: impl FnOnce(&mut dyn CryptoRng) -> T) -> T {
         match &self.0 {
             #[expect(clippy::disallowed_methods, reason = "the only place that may use it")]

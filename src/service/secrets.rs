@@ -1,17 +1,19 @@
 //! The secrets of an installation, and how a master key protects them.
 //!
-//! There are a *digest secret*, by which keys, credentials, sessions and retried requests are found, and *data keys*, which
-//! encrypt API keys. Nothing that was digested could be digested again, so the digest secret never changes. The newest data
-//! key encrypts; an older one stays until the keys that it encrypted are encrypted again.
+//! There are a *digest secret*, by which keys, credentials, sessions and retried requests are found, and *data keys*,
+//! which encrypt API keys. Nothing that was digested could be digested again, so the digest secret never changes. The
+//! newest data key encrypts; an older one stays until the keys that it encrypted are encrypted again.
 //!
 //! - Before the first change of the master key, the secrets are derived from it: the digest secret and the data key 0.
-//! - Afterwards a master key encrypts them as one text, so that no part can be exchanged alone: the *wrapped secrets*. The text
-//!   is bound to the check value of its master key. XChaCha20-Poly1305, random nonces, a key derived for only this purpose.
+//! - Afterwards a master key encrypts them as one text, so that no part can be exchanged alone: the *wrapped secrets*.
+//!   The text is bound to the check value of its master key. XChaCha20-Poly1305, random nonces, a key derived for only
+//!   this purpose.
 //! - While the master key is changed, the old and the new one each have a copy with the same content. Either reads
-//!   everything, so servers need only one of them. At the end the copy of the old one is deleted, and the other copy has neither
-//!   the data keys of before nor anything else that the old master key opens.
+//!   everything, so servers need only one of them. At the end the copy of the old one is deleted, and the other copy
+//!   has neither the data keys of before nor anything else that the old master key opens.
 //!
-//! A digest secret that was derived from the first master key can be computed from that one for ever. It decrypts nothing.
+//! A digest secret that was derived from the first master key can be computed from that one for ever. It decrypts
+//! nothing.
 
 use std::collections::BTreeMap;
 
@@ -160,8 +162,8 @@ impl Secrets {
         Some(Self { digests: Zeroizing::new(*digests), data_keys })
     }
 
-    /// Adds a new data key, which encrypts from now on, and returns its id. Ids ascend by random steps: after a failover that lost a change,
-    /// the next one must not give another key the id of one that servers remember.
+    /// Adds a new data key, which encrypts from now on, and returns its id. Ids ascend by random steps: after a
+    /// failover that lost a change, the next one must not give another key the id of one that servers remember.
     pub fn add_data_key(&mut self, rng: &mut (impl CryptoRng + ?Sized)) -> i32 {
         let step = rng.random_range(1..=DATA_KEY_STEP);
         let id = self.data_keys.keys().next_back().map_or(step, |newest| newest.saturating_add(step));

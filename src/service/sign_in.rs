@@ -93,8 +93,9 @@ impl SignIn {
         Ok(self.core.rate_limiter.may_register(origin.ip)?)
     }
 
-    /// Checks a username and a password of an address that [`SignIn::may_sign_in`] has admitted. Start a session, then call [`SignIn::confirm`] with the proof. `None` stands
-    /// for a text that cannot be a username; it takes as long as an unknown username and gets the same error.
+    /// Checks a username and a password of an address that [`SignIn::may_sign_in`] has admitted. Start a session, then
+    /// call [`SignIn::confirm`] with the proof. `None` stands for a text that cannot be a username; it takes as long as
+    /// an unknown username and gets the same error.
     ///
     /// # Errors
     /// Wrong username or password; a disabled account; too many attempts; the database.

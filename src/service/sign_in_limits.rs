@@ -1,6 +1,6 @@
 //! Limits of wrong passwords by account and network. They are stored, so that all servers count together and a restart
-//! forgets nothing. How many rows there are is bounded by how many passwords can be checked (`passwords.rs`): an attempt
-//! has a place in that queue before it is counted, and an empty bucket is deleted within minutes.
+//! forgets nothing. How many rows there are is bounded by how many passwords can be checked (`passwords.rs`): an
+//! attempt has a place in that queue before it is counted, and an empty bucket is deleted within minutes.
 
 use std::net::IpAddr;
 use std::sync::Arc;
@@ -59,8 +59,8 @@ impl SignInLimits {
         Self { db, clock, digests, limit: SignInLimit::new(per_minute) }
     }
 
-    /// Counts an attempt to give the password of an account, before the password is checked. `user` is the account, if the
-    /// name belongs to one: unknown names are counted in the same way, so that nobody can tell.
+    /// Counts an attempt to give the password of an account, before the password is checked. `user` is the account, if
+    /// the name belongs to one: unknown names are counted in the same way, so that nobody can tell.
     ///
     /// # Errors
     /// The attempts of the network, or those that all new networks share, are used up; the database.

@@ -70,8 +70,8 @@ impl Usage {
         Self { core, key_holders, by_key, own_tokens, daily: Cache::new(CACHE_ENTRIES) }
     }
 
-    /// The usage of the token with this key (spec §4.8), counted against `limit`. Disabled, expired and exhausted tokens
-    /// are answered too.
+    /// The usage of the token with this key (spec §4.8), counted against `limit`. Disabled, expired and exhausted
+    /// tokens are answered too.
     ///
     /// # Errors
     /// No live token has this key (counted against `ip`); its owner is disabled; too many requests.
@@ -81,8 +81,8 @@ impl Usage {
         self.key_holders.check_found(&digest, found, ip, |usage| usage.owner_status)
     }
 
-    /// Daily usage of one of the caller's tokens (spec §4.9), and the age of the numbers in seconds. They are cached for 10
-    /// minutes.
+    /// Daily usage of one of the caller's tokens (spec §4.9), and the age of the numbers in seconds. They are cached
+    /// for 10 minutes.
     ///
     /// # Errors
     /// The token is not the caller's; an invalid date; the database.

@@ -1,5 +1,5 @@
-//! Encryption of stored keys, and the digests by which they are found. `secrets` says how a master key, which is never in the
-//! database, protects what this needs.
+//! Encryption of stored keys, and the digests by which they are found. `secrets` says how a master key, which is never
+//! in the database, protects what this needs.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, PoisonError, RwLock};
@@ -15,8 +15,8 @@ use crate::domain::key::{ApiKey, Digest, DigestKey};
 use crate::storage::keys::NewSealedKey;
 use crate::storage::{Conn, StorageError, secrets};
 
-/// The first byte of every sealed key: the format. This one is from before the first change of the master key, when there was
-/// only the data key 0.
+/// The first byte of every sealed key: the format. This one is from before the first change of the master key, when
+/// there was only the data key 0.
 const DERIVED_KEY: u8 = 1;
 /// The id of the data key follows in four bytes, and is authenticated.
 const DATA_KEY: u8 = 2;
@@ -27,8 +27,8 @@ const HEADER_BYTES: usize = 5;
 pub struct Vault {
     master: MasterKey,
     digests: DigestKey,
-    /// The ciphers of the data keys by their ids, the newest last. None is removed, so that what was read before a change ends
-    /// can be decrypted afterwards.
+    /// The ciphers of the data keys by their ids, the newest last. None is removed, so that what was read before a
+    /// change ends can be decrypted afterwards.
     data_keys: Arc<RwLock<BTreeMap<i32, XChaCha20Poly1305>>>,
 }
 
@@ -61,8 +61,8 @@ impl Vault {
         &self.master
     }
 
-    /// Adds data keys that were made since it was loaded, by a change of the master key. If it has no access to them, the change
-    /// has ended and this server was not restarted: what needs them fails.
+    /// Adds data keys that were made since it was loaded, by a change of the master key. If it has no access to them,
+    /// the change has ended and this server was not restarted: what needs them fails.
     ///
     /// # Errors
     /// The database.
@@ -116,8 +116,8 @@ impl Vault {
         self.digests.digest(key.expose())
     }
 
-    /// Encrypts a key for the database, with the newest data key. It is bound to its digest, so that it cannot be moved to
-    /// another row.
+    /// Encrypts a key for the database, with the newest data key. It is bound to its digest, so that it cannot be moved
+    /// to another row.
     #[expect(clippy::expect_used, clippy::missing_panics_doc, reason = "there is always a data key")]
     pub fn seal(&self, key: &ApiKey, rng: &mut (impl CryptoRng + ?Sized)) -> NewSealedKey {
         let digest = self.digest(key);

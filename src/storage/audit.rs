@@ -59,9 +59,9 @@ struct Row {
 /// Seconds by which the times of entries may be out of the order of their ids: servers' clocks differ.
 const DISORDER: i64 = 3_600;
 
-/// Lists the matching entries, newest first, with names. Must run in a transaction, for which it switches to custom plans:
-/// each filter has its own index, and only a plan that knows the filters uses it. Entries of some days are found by their
-/// ids, which ascend with time.
+/// Lists the matching entries, newest first, with names. Must run in a transaction, for which it switches to custom
+/// plans: each filter has its own index, and only a plan that knows the filters uses it. Entries of some days are found
+/// by their ids, which ascend with time.
 pub async fn list(
     conn: &mut Conn,
     filter: &AuditFilter,

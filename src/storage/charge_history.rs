@@ -1,5 +1,5 @@
-//! Single charges in the table `charges`, newest first. Those of a user are read token by token, because `charges` has no
-//! index of users: each index costs every charge.
+//! Single charges in the table `charges`, newest first. Those of a user are read token by token, because `charges` has
+//! no index of users: each index costs every charge.
 
 use super::{Conn, StorageError};
 use crate::domain::charge_history::{ChargeFilter, PastCharge};
@@ -39,7 +39,8 @@ pub async fn list_of_token(conn: &mut Conn, token: &Token, limit: i64) -> Result
     Ok(charges.collect())
 }
 
-/// A page of the charges of all tokens of a user, deleted tokens included, with those that another service made before an import.
+/// A page of the charges of all tokens of a user, deleted tokens included, with those that another service made before
+/// an import.
 pub async fn list_of_user(
     conn: &mut Conn,
     owner: UserId,
@@ -131,8 +132,8 @@ pub async fn find_charges_since(conn: &mut Conn) -> Result<Option<UnixTime>, Sto
     Ok(row.fetch_optional(conn).await?.and_then(|row| row.since))
 }
 
-/// The sum of the charges of all tokens of a user that pass the filter, from these parts (see [`SpendParts`]). `zone` is the
-/// one of the days of charges that do not name theirs.
+/// The sum of the charges of all tokens of a user that pass the filter, from these parts (see [`SpendParts`]). `zone`
+/// is the one of the days of charges that do not name theirs.
 pub async fn sum_of_user(
     conn: &mut Conn,
     owner: UserId,

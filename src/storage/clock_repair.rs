@@ -1,5 +1,5 @@
-//! What was written while the database's clock was ahead, and how it is brought back to the present. Every function but the
-//! first runs under the lock of the wallet.
+//! What was written while the database's clock was ahead, and how it is brought back to the present. Every function but
+//! the first runs under the lock of the wallet.
 
 use super::columns::{rate_counters, rate_limits};
 use super::conn::Conn;
@@ -25,8 +25,8 @@ pub struct MovedUsage {
     pub requests: i64,
 }
 
-/// Users whose wallet was charged on a day after `last_day`, or who have a reservation that ends after `last_end`; at most
-/// `limit` of each.
+/// Users whose wallet was charged on a day after `last_day`, or who have a reservation that ends after `last_end`; at
+/// most `limit` of each.
 pub async fn list_users_ahead(
     conn: &mut Conn,
     last_day: Day,

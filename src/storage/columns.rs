@@ -119,8 +119,8 @@ macro_rules! rate_counters {
     };
 }
 
-/// Writes `$time` in the row with this digest, unless it was written in the last minute. A request waits for this, so it
-/// waits neither for a locked row nor for the disk.
+/// Writes `$time` in the row with this digest, unless it was written in the last minute. A request waits for this, so
+/// it waits neither for a locked row nor for the disk.
 macro_rules! record_last_use {
     ($conn:expr, $digest:expr, $now:expr, $table:tt, $id:tt, $time:tt) => {{
         sqlx::query!(

@@ -71,8 +71,8 @@ pub async fn count_rows(conn: &mut Conn) -> Result<RowCounts, StorageError> {
     Ok(rows.fetch_one(conn).await?)
 }
 
-/// The largest id of the next `limit` tokens from the id `from` on; `None` if there are no more. Ids have gaps of any size,
-/// so steps are of rows and not of ids.
+/// The largest id of the next `limit` tokens from the id `from` on; `None` if there are no more. Ids have gaps of any
+/// size, so steps are of rows and not of ids.
 pub async fn find_end_of_tokens(conn: &mut Conn, from: i64, limit: i64) -> Result<Option<i64>, StorageError> {
     let last = sqlx::query_scalar!(
         "select max(id) from (select id from tokens where id >= $1 order by id limit $2) as some_tokens",
@@ -165,8 +165,8 @@ pub async fn find_first_whole_day(conn: &mut Conn, zone: &str) -> Result<Day, St
     Ok(day)
 }
 
-/// L5: days since `since`, of tokens with ids in `from..=to`, whose `usage_daily` is not the sum of their charges. A charge
-/// of an older version has no day: it counts on the day of its time in `zone`.
+/// L5: days since `since`, of tokens with ids in `from..=to`, whose `usage_daily` is not the sum of their charges. A
+/// charge of an older version has no day: it counts on the day of its time in `zone`.
 pub async fn list_day_violations(
     conn: &mut Conn,
     from: i64,
@@ -199,8 +199,8 @@ pub async fn list_day_violations(
         .collect())
 }
 
-/// L10: charges of tokens with ids in `from..=to` that are not what their price says, at most a hundred. Computed here once more, from
-/// the numbers of the price as the database has them.
+/// L10: charges of tokens with ids in `from..=to` that are not what their price says, at most a hundred. Computed here
+/// once more, from the numbers of the price as the database has them.
 pub async fn list_price_violations(conn: &mut Conn, from: i64, to: i64) -> Result<Vec<PriceViolation>, StorageError> {
     let rows = sqlx::query!(
         r#"select id as "id!", token_id as "token_id!: TokenId", recorded as "recorded!",
@@ -234,8 +234,8 @@ pub async fn list_price_violations(conn: &mut Conn, from: i64, to: i64) -> Resul
         .collect())
 }
 
-/// L9: tokens with ids in `from..=to` whose `held`, open reservations or period counters are not the sums that they stand
-/// for. `recorded` and `sum` are those of the first that differs.
+/// L9: tokens with ids in `from..=to` whose `held`, open reservations or period counters are not the sums that they
+/// stand for. `recorded` and `sum` are those of the first that differs.
 pub async fn list_token_limit_violations(
     conn: &mut Conn,
     from: i64,

@@ -15,7 +15,8 @@ pub enum StorageError {
     /// A constraint that services turn into an error of their own.
     #[error("violates the constraint {0:?}")]
     Constraint(Constraint),
-    /// A deadlock, a serialization failure, or a partition that was attached meanwhile. An immediate retry is likely to succeed.
+    /// A deadlock, a serialization failure, or a partition that was attached meanwhile. An immediate retry is likely to
+    /// succeed.
     #[error("another transaction was in the way: {0}")]
     Contended(#[source] Arc<sqlx::Error>),
     /// Another transaction kept a row locked for longer than `lock_timeout`.
@@ -70,8 +71,9 @@ impl Constraint {
         }
     }
 
-    /// The constraint that an error names: in its own field, or, behind proxies that leave the field empty, in the quoted text of
-    /// the message. Extensions add a suffix for a shard, and PostgreSQL for an index that is being replaced.
+    /// The constraint that an error names: in its own field, or, behind proxies that leave the field empty, in the
+    /// quoted text of the message. Extensions add a suffix for a shard, and PostgreSQL for an index that is being
+    /// replaced.
     fn of(error: &dyn DatabaseError) -> Option<Self> {
         let is_violation = error.code().is_some_and(|code| code.starts_with("23"));
         let names = |constraint: &Self| match error.constraint() {
@@ -92,8 +94,8 @@ impl From<sqlx::Error> for StorageError {
         let code = error.as_database_error().and_then(DatabaseError::code);
         match code.as_deref() {
             Some("40001" | "40P01") => return Self::Contended(error),
-            // A check without a name is the bound of a partition: a partition was attached while the row was on its way into the
-            // default one.
+            // A check without a name is the bound of a partition: a partition was attached while the row was on its way
+            // into the default one.
             Some("23514") if error.as_database_error().is_some_and(|error| error.constraint().is_none()) => {
                 return Self::Contended(error);
             }
@@ -110,9 +112,10 @@ impl From<sqlx::Error> for StorageError {
 /// Classes of SQLSTATE that are not about the statement: the server, the connection or the session cannot serve it, and
 /// the same request may succeed shortly, here or on the server that takes over.
 ///
-/// 08 connection exception, 25 invalid transaction state (25006: the server is read-only; 25P03: idle for too long), 28 invalid authorization, 3D no such database, 53 insufficient resources (disk full, out of memory, too many
-/// connections), 55 not in prerequisite state, 57 operator intervention (shut down, crash, statement timeout), 58 system
-/// error, F0 configuration file, XX internal error.
+/// 08 connection exception, 25 invalid transaction state (25006: the server is read-only; 25P03: idle for too long), 28
+/// invalid authorization, 3D no such database, 53 insufficient resources (disk full, out of memory, too many
+/// connections), 55 not in prerequisite state, 57 operator intervention (shut down, crash, statement timeout), 58
+/// system error, F0 configuration file, XX internal error.
 const TRANSIENT_CLASSES: [&str; 10] = ["08", "25", "28", "3D", "53", "55", "57", "58", "F0", "XX"];
 
 impl StorageError {
@@ -133,8 +136,8 @@ impl StorageError {
         }
     }
 
-    /// Returns true if another transaction has locked a row, or the statement took too long: with fewer rows, or later, it may
-    /// succeed.
+    /// Returns true if another transaction has locked a row, or the statement took too long: with fewer rows, or later,
+    /// it may succeed.
     pub fn may_pass_with_fewer_rows(&self) -> bool {
         match self {
             Self::Blocked(_) | Self::Contended(_) => true,

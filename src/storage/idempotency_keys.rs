@@ -1,5 +1,5 @@
-//! The table `idempotency_keys`: requests that were carried out with a key. A caller has locked the account of the user, so that of two
-//! requests at once the second finds the first.
+//! The table `idempotency_keys`: requests that were carried out with a key. A caller has locked the account of the
+//! user, so that of two requests at once the second finds the first.
 
 use super::retention::BATCH_ROWS;
 use super::{Conn, StorageError};

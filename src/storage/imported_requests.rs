@@ -47,7 +47,8 @@ pub async fn list_tokens_by_name(
     Ok(rows.into_iter().map(|row| (row.user_id, row.name, row.id)).collect())
 }
 
-/// Inserts single requests of tokens that were imported from this source, unless they are here already. Returns how many.
+/// Inserts single requests of tokens that were imported from this source, unless they are here already. Returns how
+/// many.
 pub async fn insert(conn: &mut Conn, source: &str, requests: &[ImportedRequest]) -> Result<i64, StorageError> {
     // Each is looked up by its id.
     let done = sqlx::query!(

@@ -1,5 +1,5 @@
-//! The table `installation`: the master key and the cell that this database belongs to, and by which first day of the week
-//! it counts.
+//! The table `installation`: the master key and the cell that this database belongs to, and by which first day of the
+//! week it counts.
 
 use std::time::Duration;
 
@@ -67,8 +67,8 @@ pub(super) async fn inspect(conn: &mut Conn) -> Result<Inspection, StorageError>
     Ok(found)
 }
 
-/// A table of the schema in which ours would be, unless ours are there or it has none. Tables of extensions do not count, and
-/// neither does the list of migrations: a first migration that was interrupted leaves it alone.
+/// A table of the schema in which ours would be, unless ours are there or it has none. Tables of extensions do not
+/// count, and neither does the list of migrations: a first migration that was interrupted leaves it alone.
 pub(super) async fn find_foreign_table(conn: &mut Conn) -> Result<Option<String>, StorageError> {
     let table = sqlx::query_scalar!(
         r#"select relname::text as "name!" from pg_class
@@ -124,19 +124,19 @@ pub async fn insert(conn: &mut Conn, key_check: &[u8], cell: CellLabel, now: Uni
 /// The most users whose periods are counted again in one transaction. Nobody is charged meanwhile who is one of them.
 const RECOUNTED_USERS: i64 = 100;
 
-/// How often a wallet that another transaction has locked is tried again. Each attempt waits for the lock for a second, and then
-/// for [`RECOUNT_PAUSE`]: about five minutes in all. Our own transactions hold a wallet for seconds at most.
+/// How often a wallet that another transaction has locked is tried again. Each attempt waits for the lock for a second,
+/// and then for [`RECOUNT_PAUSE`]: about five minutes in all. Our own transactions hold a wallet for seconds at most.
 const RECOUNT_ATTEMPTS: u32 = 240;
 
 /// The pause before a blocked wallet is tried again.
 const RECOUNT_PAUSE: Duration = Duration::from_millis(250);
 
 /// Lets weekly limits count by another first day of the week (1 Monday to 7 Sunday), if it is another one: counts the
-/// present weeks again from `usage_daily`, some users at a time under the locks of their wallets. Returns true if it did.
-/// If it is interrupted, the next start begins again.
+/// present weeks again from `usage_daily`, some users at a time under the locks of their wallets. Returns true if it
+/// did. If it is interrupted, the next start begins again.
 ///
-/// Other servers charge meanwhile, so a wallet may be blocked or the database too busy: then fewer wallets are counted at once,
-/// and in the end one, which is waited for.
+/// Other servers charge meanwhile, so a wallet may be blocked or the database too busy: then fewer wallets are counted
+/// at once, and in the end one, which is waited for.
 pub async fn change_week_start(conn: &mut Conn, week_starts: i16) -> Result<bool, StorageError> {
     let counted =
         sqlx::query_scalar!("select week_starts from installation where id = 1").fetch_optional(&mut *conn).await?;
@@ -169,7 +169,8 @@ pub async fn change_week_start(conn: &mut Conn, week_starts: i16) -> Result<bool
     Ok(true)
 }
 
-/// Counts the periods of the users in a range of ids again. One user may have more usage than one statement may usually read.
+/// Counts the periods of the users in a range of ids again. One user may have more usage than one statement may usually
+/// read.
 async fn recount(conn: &mut Conn, first: i64, last: i64, is_one: bool, week_starts: i16) -> Result<(), StorageError> {
     let mut tx = conn.begin().await?;
     if is_one {

@@ -1,5 +1,5 @@
-//! The keys in the table `tokens`: their digests and encrypted texts, and the tokens found by them and by old keys. Only live rows,
-//! but for the keys of other services.
+//! The keys in the table `tokens`: their digests and encrypted texts, and the tokens found by them and by old keys.
+//! Only live rows, but for the keys of other services.
 
 use std::collections::HashSet;
 
@@ -67,7 +67,8 @@ pub async fn find_by_key(conn: &mut Conn, digest: &Digest) -> Result<Option<Toke
     Ok(row.map(|row| token_of!(row)))
 }
 
-/// The token with this key and its owner's group, deleted or not, for answers that were given before. Old keys find it too.
+/// The token with this key and its owner's group, deleted or not, for answers that were given before. Old keys find it
+/// too.
 pub async fn find_identity(conn: &mut Conn, digest: &Digest) -> Result<Option<TokenIdentity>, StorageError> {
     let row = sqlx::query!(
         r#"select t.id, t.user_id, t.name, t.group_name, u.group_name as owner_group
@@ -95,8 +96,9 @@ pub struct FoundKey {
     pub owner_group: String,
 }
 
-/// The live tokens that have these keys, and their live owners; `$keys` says where the keys are looked up. `offset 0` keeps the
-/// conditions on deletion out of the subqueries: with them, PostgreSQL may scan an index of live rows instead of the index of keys.
+/// The live tokens that have these keys, and their live owners; `$keys` says where the keys are looked up. `offset 0`
+/// keeps the conditions on deletion out of the subqueries: with them, PostgreSQL may scan an index of live rows instead
+/// of the index of keys.
 macro_rules! select_found {
     ($keys:tt, $digests:expr) => {
         select_tokens!(
@@ -151,8 +153,8 @@ macro_rules! found_key {
     }};
 }
 
-/// The live tokens with these keys, current or old, with their live owners' wallets and groups. Old keys are looked up only where there is
-/// no current one: a rotation makes a current key an old one, and never the other way round.
+/// The live tokens with these keys, current or old, with their live owners' wallets and groups. Old keys are looked up
+/// only where there is no current one: a rotation makes a current key an old one, and never the other way round.
 pub async fn list_with_owners(conn: &mut Conn, digests: &[Digest]) -> Result<Vec<FoundKey>, StorageError> {
     let bytes = |digests: &[&Digest]| digests.iter().map(|digest| digest.as_bytes().to_vec()).collect::<Vec<_>>();
     let all = bytes(&digests.iter().collect::<Vec<_>>());
@@ -215,8 +217,8 @@ pub async fn list_sealed_keys_like(
     Ok(rows.into_iter().map(|row| (row.id, row.key_digest, row.key_sealed)).collect())
 }
 
-/// The digests and encrypted keys of live tokens of all users whose keys begin with the four characters `first`, at most
-/// `most`.
+/// The digests and encrypted keys of live tokens of all users whose keys begin with the four characters `first`, at
+/// most `most`.
 pub async fn list_sealed_keys_beginning(
     conn: &mut Conn,
     first: &str,
@@ -255,8 +257,8 @@ pub async fn list_sealed_keys_ending(
     Ok(rows.into_iter().map(|row| (row.id, row.key_digest, row.key_sealed)).collect())
 }
 
-/// The digests and encrypted keys of the next 1,000 tokens of all users after an id, for `keymeter doctor`: the live ones, and
-/// those deleted ones that have one, because they can be restored.
+/// The digests and encrypted keys of the next 1,000 tokens of all users after an id, for `keymeter doctor`: the live
+/// ones, and those deleted ones that have one, because they can be restored.
 pub async fn list_sealed_keys_after(
     conn: &mut Conn,
     after: TokenId,

@@ -1,6 +1,6 @@
-//! What a batch of the ledger reads under its locks, and how it is written: balances, charges, daily usage and idempotency
-//! records in one statement, and [`reservations`] in another. Only batches write these, except balances, which are always
-//! written under the same locks.
+//! What a batch of the ledger reads under its locks, and how it is written: balances, charges, daily usage and
+//! idempotency records in one statement, and [`reservations`] in another. Only batches write these, except balances,
+//! which are always written under the same locks.
 
 use std::collections::BTreeMap;
 
@@ -127,8 +127,8 @@ impl RecordedAnswer {
     }
 }
 
-/// The records of those keys that have one. A caller that holds the lock of the owner's wallet is the only one to change a
-/// reservation among them.
+/// The records of those keys that have one. A caller that holds the lock of the owner's wallet is the only one to
+/// change a reservation among them.
 pub async fn list_idempotency_records(
     conn: &mut Conn,
     keys: &[&GatewayRequestId],
@@ -263,9 +263,10 @@ fn usage_sums(charges: &[NewCharge]) -> Vec<(UsageKey<'_>, UsageSum)> {
 
 /// Writes all of a batch. The rows that it updates are locked.
 ///
-/// Rows are passed as an array a column. `unnest` in the list of a `select` is three times as fast as in `from`, which stores
-/// each array as a table of one column first. `id = any(array[v.id])` is `id = v.id` that can only be looked up: a plan that was made while
-/// the table was small would read all of the index for `=`, in every batch, until the next `analyze`.
+/// Rows are passed as an array a column. `unnest` in the list of a `select` is three times as fast as in `from`, which
+/// stores each array as a table of one column first. `id = any(array[v.id])` is `id = v.id` that can only be looked up:
+/// a plan that was made while the table was small would read all of the index for `=`, in every batch, until the next
+/// `analyze`.
 ///
 /// Counts of model tokens come from outside: their sums stop at the largest `bigint`, so that no sum
 /// can fail a batch.

@@ -1,7 +1,7 @@
 //! Reads rows by their keys, those of all requests that wait in one statement.
 //!
-//! A request that comes alone is read at once. Requests that come while statements are under way share the next one, never
-//! one of those, so each sees what was committed before it came.
+//! A request that comes alone is read at once. Requests that come while statements are under way share the next one,
+//! never one of those, so each sees what was committed before it came.
 
 use std::collections::{HashMap, HashSet};
 use std::fmt::Debug;
@@ -102,7 +102,8 @@ async fn run<S: Loads>(shared: Arc<(S, Mutex<mpsc::Receiver<Request<S>>>)>) {
     }
 }
 
-/// Reads these keys. If one of them may be why the statement fails, the halves are read one by one, until only that key fails.
+/// Reads these keys. If one of them may be why the statement fails, the halves are read one by one, until only that key
+/// fails.
 async fn read<S: Loads>(source: &S, keys: &[S::Key], loaded: &mut HashMap<S::Key, Loaded<S>>) {
     if keys.is_empty() {
         return;
@@ -127,7 +128,8 @@ mod tests {
 
     use super::*;
 
-    /// Has a row for each even number. A statement takes a while, fails if it reads [`BROKEN`], and panics if it reads [`FATAL`].
+    /// Has a row for each even number. A statement takes a while, fails if it reads [`BROKEN`], and panics if it reads
+    /// [`FATAL`].
     #[derive(Clone, Default)]
     struct Numbers<const STATEMENTS: usize>(Arc<Mutex<Vec<Vec<u32>>>>);
 

@@ -28,8 +28,8 @@ impl DbMetrics {
 
     /// Times `acquire`, whether it succeeds or not.
     ///
-    /// What waits for a connection may have to open one, and is 14 KiB large. It is boxed, or every request would be as large, also
-    /// one that needs no connection.
+    /// What waits for a connection may have to open one, and is 14 KiB large. It is boxed, or every request would be as
+    /// large, also one that needs no connection.
     pub(super) fn time<T>(&self, acquire: impl Future<Output = T>) -> impl Future<Output = T> {
         let acquire = Box::pin(acquire);
         async {

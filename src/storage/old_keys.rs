@@ -1,5 +1,5 @@
-//! The table `old_keys`: keys that rotations replaced, those that ended too. A caller that changes a row has locked its token and raises
-//! its version, so that no server goes by an earlier deadline.
+//! The table `old_keys`: keys that rotations replaced, those that ended too. A caller that changes a row has locked its
+//! token and raises its version, so that no server goes by an earlier deadline.
 
 use super::retention::BATCH_ROWS;
 use super::{Conn, StorageError};
@@ -108,8 +108,8 @@ pub async fn end_all(conn: &mut Conn, tokens: &[TokenId], now: UnixTime) -> Resu
     Ok(())
 }
 
-/// Lets the grace periods begin that wait for the use of a newer key: of all old keys of a token, or of those before an old key
-/// that was used.
+/// Lets the grace periods begin that wait for the use of a newer key: of all old keys of a token, or of those before an
+/// old key that was used.
 pub async fn start_grace(
     conn: &mut Conn,
     used: &[(TokenId, Option<OldKeyId>)],
@@ -166,7 +166,8 @@ pub async fn list_keys(conn: &mut Conn, tokens: &[TokenId], digests: &[Digest]) 
     Ok(keys.collect())
 }
 
-/// The key of a row that joins an old key, if there is one. The statement says 0 for the deadline of one that was ended at once.
+/// The key of a row that joins an old key, if there is one. The statement says 0 for the deadline of one that was ended
+/// at once.
 pub(super) fn used_key(
     id: Option<OldKeyId>,
     expires_at: Option<UnixTime>,

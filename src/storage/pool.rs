@@ -60,7 +60,8 @@ pub struct DbOptions {
     pub connect: PgConnectOptions,
     /// At most.
     pub connections: u32,
-    /// Those of them that are reserved for requests of gateways: charging, reading keys and credentials. If it is 0, they share all.
+    /// Those of them that are reserved for requests of gateways: charging, reading keys and credentials. If it is 0,
+    /// they share all.
     pub reserved: u32,
     /// PostgreSQL's `plan_cache_mode`.
     pub plan_cache_mode: &'static str,
@@ -68,7 +69,8 @@ pub struct DbOptions {
     pub acquire: Duration,
     /// How long one statement may run.
     pub statement_timeout: Duration,
-    /// Connections that all rest for so long are closed, but for one of each pool: each takes some megabytes of PostgreSQL.
+    /// Connections that all rest for so long are closed, but for one of each pool: each takes some megabytes of
+    /// PostgreSQL.
     pub rest: Duration,
 }
 
@@ -189,9 +191,9 @@ impl Db {
     /// No connection came free in time.
     pub async fn begin(&self) -> Result<Tx, StorageError> {
         let (conn, db) = (self.acquire().await?, self.clone());
-        // In a task of its own, which goes on if the request is cancelled: sqlx knows of a transaction only once the database has
-        // answered. Before that it would return the connection to the pool with the transaction open, and statements of other
-        // requests would become part of it and be rolled back after their answers.
+        // In a task of its own, which goes on if the request is cancelled: sqlx knows of a transaction only once the
+        // database has answered. Before that it would return the connection to the pool with the transaction open, and
+        // statements of other requests would become part of it and be rolled back after their answers.
         let begun = tokio::spawn(async move {
             let mut begun = pin!(sqlx::Transaction::begin(conn, None));
             if let Ok(begun) = tokio::time::timeout(db.read_timeout, begun.as_mut()).await {
@@ -311,7 +313,8 @@ fn open_pool(options: &DbOptions, connections: u32, suspicion: &Arc<Suspicion>) 
         })
         .after_release(move |conn, _| {
             let is_suspected = after_use.is_raised();
-            // The pool's own check has no timeout, and a check that never ends would keep the connection's slot in the pool.
+            // The pool's own check has no timeout, and a check that never ends would keep the connection's slot in the
+            // pool.
             Box::pin(async move { if is_suspected { end_transaction(conn).await.map(|()| true) } else { Ok(true) } })
         })
         .connect_lazy_with(
@@ -323,8 +326,9 @@ fn open_pool(options: &DbOptions, connections: u32, suspicion: &Arc<Suspicion>) 
         )
 }
 
-/// Closes connections that nobody needed for a while, until the pool is closed or not used any more. The pool hands its connections out in turn, so that
-/// each is used now and then, and none is idle for long; what counts is how many were idle at every moment.
+/// Closes connections that nobody needed for a while, until the pool is closed or not used any more. The pool hands its
+/// connections out in turn, so that each is used now and then, and none is idle for long; what counts is how many were
+/// idle at every moment.
 async fn close_resting(pool: PgPool, rest: Duration, in_use: Weak<()>) {
     const SAMPLES: u32 = 30;
     let mut ticks = tokio::time::interval(rest / SAMPLES);
@@ -346,8 +350,8 @@ async fn close_resting(pool: PgPool, rest: Duration, in_use: Weak<()>) {
     }
 }
 
-/// Returns true if an idle connection may be used. One that was idle for long is pinged; after a failure, each is checked
-/// for a server that takes writes.
+/// Returns true if an idle connection may be used. One that was idle for long is pinged; after a failure, each is
+/// checked for a server that takes writes.
 async fn is_usable(conn: &mut Conn, meta: &PoolConnectionMetadata, is_suspected: bool) -> Result<bool, sqlx::Error> {
     if is_suspected {
         let query = sqlx::query_scalar!(r#"select current_setting('transaction_read_only') = 'off' as "is_writable!""#)

@@ -64,8 +64,9 @@ pub async fn see_list(conn: &mut Conn, digest: &str, now: UnixTime) -> Result<Un
     Ok(row.since)
 }
 
-/// The digests of the lists that servers have now. One that a newer list replaced is not among them, unless a server still has it
-/// when all should have read the newer one. Nor is one that was seen in the future, while the clock was ahead.
+/// The digests of the lists that servers have now. One that a newer list replaced is not among them, unless a server
+/// still has it when all should have read the newer one. Nor is one that was seen in the future, while the clock was
+/// ahead.
 pub async fn list_lists(conn: &mut Conn, now: UnixTime) -> Result<Vec<String>, StorageError> {
     Ok(sqlx::query_scalar!(
         "with seen as (select digest, since, seen_at from price_lists where seen_at between $1 and $3), \

@@ -70,7 +70,8 @@ impl LimitColumns<'_> {
     }
 }
 
-/// Inserts refusals. One with a digest gets the deleted token that had this key, if there is one; also if it was an old key.
+/// Inserts refusals. One with a digest gets the deleted token that had this key, if there is one; also if it was an old
+/// key.
 pub async fn insert(conn: &mut Conn, samples: &[(RefusalSample, Option<StoredAddress>)]) -> Result<(), StorageError> {
     fn column<T>(samples: &[(RefusalSample, Option<StoredAddress>)], value: impl Fn(&RefusalSample) -> T) -> Vec<T> {
         samples.iter().map(|(sample, _)| value(sample)).collect()
@@ -169,8 +170,8 @@ pub async fn list_recent(conn: &mut Conn, since: UnixTime) -> Result<Vec<RecentR
     ))
 }
 
-/// Makes the partitions of the UTC days from the day of `first` to the day of `last`. [`StorageError::Blocked`] while another
-/// transaction uses the table.
+/// Makes the partitions of the UTC days from the day of `first` to the day of `last`. [`StorageError::Blocked`] while
+/// another transaction uses the table.
 pub async fn make_partitions(conn: &mut Conn, first: UnixTime, last: UnixTime) -> Result<(), StorageError> {
     wait_briefly(conn).await?;
     sqlx::query!(

@@ -20,8 +20,8 @@ pub struct Counted {
     pub read: i64,
 }
 
-/// Adds counts to those of the table. They must be in the order of their kinds, so that two servers do not wait for each
-/// other.
+/// Adds counts to those of the table. They must be in the order of their kinds, so that two servers do not wait for
+/// each other.
 pub async fn add(conn: &mut Conn, counts: &[(RefusedKind, i64)]) -> Result<(), StorageError> {
     fn column<T>(counts: &[(RefusedKind, i64)], value: impl Fn(&RefusedKind) -> T) -> Vec<T> {
         counts.iter().map(|(kind, _)| value(kind)).collect()
@@ -68,8 +68,8 @@ macro_rules! summed {
     }};
 }
 
-/// The refused requests of all tokens of a user, deleted ones included. Must run in a transaction, for which it switches
-/// off sorting; reads one row more than [`bounds::MAX_REPORT_READ`] at most.
+/// The refused requests of all tokens of a user, deleted ones included. Must run in a transaction, for which it
+/// switches off sorting; reads one row more than [`bounds::MAX_REPORT_READ`] at most.
 pub async fn list_of_user(conn: &mut Conn, user: UserId, span: ReportSpan) -> Result<Counted, StorageError> {
     group_by_hash(conn).await?;
     Ok(summed!(

@@ -1,5 +1,5 @@
-//! Single charges and refusals with everything that is known of them, in windows of time. They are found by token and time;
-//! those of everyone by time.
+//! Single charges and refusals with everything that is known of them, in windows of time. They are found by token and
+//! time; those of everyone by time.
 
 use super::refusals::LimitColumns;
 use super::{Conn, StorageError};
@@ -207,9 +207,9 @@ pub async fn list_imported(
     })
 }
 
-/// Lets this transaction use the BRIN index of charges by time: it needs the bitmap scans that connections switch off, and a
-/// btree by token looks cheaper to the planner than it is. Only statements about everyone's requests run in such a transaction, so
-/// no other plan is made under it.
+/// Lets this transaction use the BRIN index of charges by time: it needs the bitmap scans that connections switch off,
+/// and a btree by token looks cheaper to the planner than it is. Only statements about everyone's requests run in such
+/// a transaction, so no other plan is made under it.
 pub async fn use_index_of_time(conn: &mut Conn) -> Result<(), StorageError> {
     sqlx::query!(
         r#"select set_config('enable_bitmapscan', 'on', true) as "a!", set_config('enable_indexscan', 'off', true) as "b!",

@@ -12,8 +12,8 @@ use crate::domain::ledger::{
 };
 use crate::domain::time::UnixTime;
 
-/// Reservations by id, each with what it was made for. A caller that holds the locks of their wallets is the only one to change
-/// them.
+/// Reservations by id, each with what it was made for. A caller that holds the locks of their wallets is the only one
+/// to change them.
 pub async fn list_by_ids(
     conn: &mut Conn,
     ids: &[ReservationId],
@@ -34,7 +34,8 @@ pub async fn list_by_ids(
                 ("settled", Some(requested), Some(charged), Some(shortfall)) => {
                     let was_expired = row.was_expired.unwrap_or_default();
                     let settlement = Settlement { requested, charged, shortfall, was_expired };
-                    // What expiry charges is the hold. An older version gives it back instead, and a gateway can settle it then.
+                    // What expiry charges is the hold. An older version gives it back instead, and a gateway can settle
+                    // it then.
                     match on_expiry {
                         OnExpiry::Charge if was_expired && (requested, charged) == (row.held, row.held) => {
                             ReservationState::ChargedOnExpiry(settlement)
@@ -92,8 +93,8 @@ pub async fn list_settled_counts(
         .collect())
 }
 
-/// Open reservations whose time is over at `now`, oldest first, at most `limit`, of all owners but `except`. Without `charged`,
-/// only those whose hold is given back then.
+/// Open reservations whose time is over at `now`, oldest first, at most `limit`, of all owners but `except`. Without
+/// `charged`, only those whose hold is given back then.
 pub async fn list_overdue(
     conn: &mut Conn,
     now: UnixTime,
@@ -123,7 +124,8 @@ pub struct NewReservation {
     pub request: RequestDetails,
 }
 
-/// Inserts reservations and changes others, for a batch of the ledger (see [`ledger::write()`](super::ledger::write())).
+/// Inserts reservations and changes others, for a batch of the ledger (see
+/// [`ledger::write()`](super::ledger::write())).
 pub async fn write(
     conn: &mut Conn,
     now: UnixTime,

@@ -78,8 +78,8 @@ pub async fn delete_charges_without_partition(conn: &mut Conn, then: UnixTime) -
     Ok(done.rows_affected())
 }
 
-/// Deletes idempotency records written before `then`, at most [`BATCH`]. Those of open reservations stay: a retry must not hold
-/// quota beside the first hold. Returns how many.
+/// Deletes idempotency records written before `then`, at most [`BATCH`]. Those of open reservations stay: a retry must
+/// not hold quota beside the first hold. Returns how many.
 pub async fn delete_idempotency_records(conn: &mut Conn, then: UnixTime) -> Result<u64, StorageError> {
     let done = sqlx::query!(
         "delete from idempotency_records where ctid = any(array( \

@@ -16,7 +16,8 @@ pub struct WrappedSecrets {
     pub wrapped: Vec<u8>,
 }
 
-/// The secrets as each master key encrypts them, the newest master key last. Empty before the first change of the master key.
+/// The secrets as each master key encrypts them, the newest master key last. Empty before the first change of the
+/// master key.
 pub async fn list_wrapped(conn: &mut Conn) -> Result<Vec<WrappedSecrets>, StorageError> {
     let rows = sqlx::query_as!(
         WrappedSecrets,
@@ -55,8 +56,8 @@ pub async fn find_sealing_key(conn: &mut Conn) -> Result<i32, StorageError> {
     Ok(sqlx::query_scalar!("select data_key_id from sealing_key where id = 1").fetch_one(conn).await?)
 }
 
-/// Waits for all who encrypt a key, and keeps others out until the end of the transaction. It locks the table: a row that many
-/// share would never be free.
+/// Waits for all who encrypt a key, and keeps others out until the end of the transaction. It locks the table: a row
+/// that many share would never be free.
 pub async fn lock_for_change(conn: &mut Conn) -> Result<(), StorageError> {
     sqlx::query!("lock table sealing_key in exclusive mode").execute(conn).await?;
     Ok(())
@@ -91,7 +92,8 @@ pub struct LockedSealedKey {
     pub key_sealed: Vec<u8>,
 }
 
-/// Those of these tokens whose keys another data key still encrypts. Those that another transaction has locked are left out.
+/// Those of these tokens whose keys another data key still encrypts. Those that another transaction has locked are left
+/// out.
 pub async fn try_lock_sealed_by_others(
     conn: &mut Conn,
     data_key_id: i32,

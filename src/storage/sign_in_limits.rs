@@ -169,8 +169,8 @@ pub async fn delete_all_of(conn: &mut Conn, account: &Digest) -> Result<(), Stor
     Ok(())
 }
 
-/// Records that somebody signed in from this network, unless that was recorded after `recently`. Keeps the `most` networks
-/// that were used last.
+/// Records that somebody signed in from this network, unless that was recorded after `recently`. Keeps the `most`
+/// networks that were used last.
 pub async fn record_network(
     conn: &mut Conn,
     user: UserId,

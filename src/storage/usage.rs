@@ -1,5 +1,5 @@
-//! Usage of tokens by day: `usage_reported`, which is the table `usage_daily` and what was used before an import. And the
-//! totals for a key.
+//! Usage of tokens by day: `usage_reported`, which is the table `usage_daily` and what was used before an import. And
+//! the totals for a key.
 
 use std::collections::HashMap;
 

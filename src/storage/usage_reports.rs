@@ -1,5 +1,5 @@
-//! Reports over `usage_reported`: the table `usage_daily`, and what was used before an import. Grouped. Of days that are rolled
-//! up, their sums are read instead (see [`usage_rollup`](super::usage_rollup)).
+//! Reports over `usage_reported`: the table `usage_daily`, and what was used before an import. Grouped. Of days that
+//! are rolled up, their sums are read instead (see [`usage_rollup`](super::usage_rollup)).
 
 use chrono_tz::Tz;
 
@@ -87,9 +87,9 @@ macro_rules! grouped {
     }};
 }
 
-/// Groups the rows that suffice: those of everyone or of a user, as the literals say, whose parameter is `$9`. `$models` selects
-/// the sums by model, and `$charges` the charges of the seconds from `$10` to `$11`. Reads one row more than
-/// [`bounds::MAX_REPORT_READ`] at most.
+/// Groups the rows that suffice: those of everyone or of a user, as the literals say, whose parameter is `$9`.
+/// `$models` selects the sums by model, and `$charges` the charges of the seconds from `$10` to `$11`. Reads one row
+/// more than [`bounds::MAX_REPORT_READ`] at most.
 macro_rules! grouped_of {
     ($conn:expr, $span:expr, $grouping:expr, $whose:literal, $models:literal, $charges:literal, $bind:expr) => {{
         group_by_hash($conn).await?;
@@ -159,7 +159,8 @@ macro_rules! grouped_of {
     }};
 }
 
-/// The usage of all tokens of a user, deleted ones included. Must run in a transaction, for which it switches off sorting.
+/// The usage of all tokens of a user, deleted ones included. Must run in a transaction, for which it switches off
+/// sorting.
 pub async fn list_of_user(
     conn: &mut Conn,
     user: UserId,
@@ -221,8 +222,8 @@ pub async fn list_of_everyone(conn: &mut Conn, span: ReportSpan, grouping: &Grou
     Ok(grouped)
 }
 
-/// Groups single charges by the days of a zone. `$from` has the charges of the seconds from `$10` to `$11`; its parameter is
-/// `$13`.
+/// Groups single charges by the days of a zone. `$from` has the charges of the seconds from `$10` to `$11`; its
+/// parameter is `$13`.
 macro_rules! grouped_in {
     ($conn:expr, $span:expr, $zone:expr, $grouping:expr, $from:tt, $bind:expr) => {{
         let (from, to) = $span.seconds($zone);

@@ -1,5 +1,5 @@
-//! Sums of `usage_daily` over the days that have ended, for reports over long ranges: `usage_by_model`, by user, day, model and gateway,
-//! and `usage_by_month`, by token, month and model. `usage_rollup` says how far they go.
+//! Sums of `usage_daily` over the days that have ended, for reports over long ranges: `usage_by_model`, by user, day,
+//! model and gateway, and `usage_by_month`, by token, month and model. `usage_rollup` says how far they go.
 //!
 //! A day is closed first: no charge counts in it any more. So what was added up once stays right.
 
@@ -68,10 +68,11 @@ pub async fn count_days_from(conn: &mut Conn, day: Day, bound: i64) -> Result<i6
     Ok(count.fetch_one(conn).await?)
 }
 
-/// Closes the days before `until`. [`StorageError::Blocked`] while a transaction that holds wallets takes longer than a moment.
+/// Closes the days before `until`. [`StorageError::Blocked`] while a transaction that holds wallets takes longer than a
+/// moment.
 ///
-/// A batch of charges reads the closed days with the wallets that it locks. So none that read the former ones is under way when
-/// these are closed, and all others find them closed.
+/// A batch of charges reads the closed days with the wallets that it locks. So none that read the former ones is under
+/// way when these are closed, and all others find them closed.
 pub async fn close_days(conn: &mut Conn, until: Day) -> Result<(), StorageError> {
     wait_briefly(&mut *conn).await?;
     sqlx::query!("lock table users in exclusive mode").execute(&mut *conn).await?;
@@ -106,8 +107,8 @@ pub async fn update(conn: &mut Conn, rolled_until: Day, pass: Option<Pass>) -> R
     Ok(())
 }
 
-/// Adds up the days of a pass for the next users, at most `limit`. If the pass ends a month, also that month. Returns the last
-/// of the users, or none if all are done.
+/// Adds up the days of a pass for the next users, at most `limit`. If the pass ends a month, also that month. Returns
+/// the last of the users, or none if all are done.
 pub async fn add_users(
     conn: &mut Conn,
     pass: Pass,
@@ -202,8 +203,8 @@ pub async fn add_everyone(conn: &mut Conn, pass: Pass) -> Result<(), StorageErro
     Ok(())
 }
 
-/// Opens the days from `day` on, because the clock that closed them was ahead, and takes back their sums. No day is closed
-/// until the transaction ends.
+/// Opens the days from `day` on, because the clock that closed them was ahead, and takes back their sums. No day is
+/// closed until the transaction ends.
 pub async fn reopen_days(conn: &mut Conn, day: Day) -> Result<(), StorageError> {
     let rolled_until = sqlx::query_scalar!(
         r#"update usage_rollup set closed_until = $1, rolled_until = least(rolled_until, $1), rolling_until = null,

@@ -73,7 +73,8 @@ impl OperationOutcome {
 pub enum Retry {
     /// A deadlock, a serialization failure, or an id that another batch used for a reservation.
     Contended,
-    /// A request id was or may have been sent before, or another server wrote it at the same time; the batch looks ids up.
+    /// A request id was or may have been sent before, or another server wrote it at the same time; the batch looks ids
+    /// up.
     IdempotencyKey,
     /// Another transaction holds a row; the batch goes on without its operations.
     Blocked,

@@ -1,10 +1,10 @@
 //! The log.
 //!
-//! The request log is an interface: one line of target `keymeter::request` for every answer, with
-//! `method`, `route` (the pattern, never the path), `status`, `us` (microseconds), `db_calls` and
-//! `db_us` (statements of this request and their time), `http_request_id`, `ip` and, where known, `user_id`, the error code
-//! `error` and the `cause` of a failure that is not the caller's. Every other line that is written for a request has its
-//! span `request`. No line contains a key, a cookie, a password or a body.
+//! The request log is an interface: one line of target `keymeter::request` for every answer, with `method`, `route`
+//! (the pattern, never the path), `status`, `us` (microseconds), `db_calls` and `db_us` (statements of this request and
+//! their time), `http_request_id`, `ip` and, where known, `user_id`, the error code `error` and the `cause` of a
+//! failure that is not the caller's. Every other line that is written for a request has its span `request`. No line
+//! contains a key, a cookie, a password or a body.
 
 use std::io::{self, BufWriter, IsTerminal, Stderr, Write, stderr};
 use std::sync::OnceLock;
@@ -51,13 +51,13 @@ pub enum LogFormat {
 pub enum Writing {
     /// The thread that logs it, before it goes on: for commands, whose lines stand among their other output.
     AtOnce,
-    /// A thread of its own, many lines at a time: for the service. What reads the log may be slow or stop; then no request
-    /// waits, and lines are dropped.
+    /// A thread of its own, many lines at a time: for the service. What reads the log may be slow or stop; then no
+    /// request waits, and lines are dropped.
     InBackground,
 }
 
-/// Starts the log, on standard error, and the traces. When what it returns is dropped, lines that wait are written, for at most a
-/// second.
+/// Starts the log, on standard error, and the traces. When what it returns is dropped, lines that wait are written, for
+/// at most a second.
 ///
 /// # Errors
 /// The filter is invalid.
@@ -91,8 +91,8 @@ pub fn start(
     Ok(guard)
 }
 
-/// Standard error, for a thread that flushes whenever no line waits. It pauses after each flush, so requests need not wake it for
-/// each line, and lines of many requests are written together.
+/// Standard error, for a thread that flushes whenever no line waits. It pauses after each flush, so requests need not
+/// wake it for each line, and lines of many requests are written together.
 struct Pausing(BufWriter<Stderr>);
 
 impl Write for Pausing {

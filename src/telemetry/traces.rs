@@ -1,9 +1,9 @@
-//! Traces: the spans of requests, batches and jobs, sent to an OpenTelemetry collector as OTLP, protobuf over HTTP. A span
-//! has what the lines of the log have: never a key, a cookie, a password or a body.
+//! Traces: the spans of requests, batches and jobs, sent to an OpenTelemetry collector as OTLP, protobuf over HTTP. A
+//! span has what the lines of the log have: never a key, a cookie, a password or a body.
 //!
-//! At most 2,048 spans wait to be sent; more are dropped and counted in the log. No request waits for the collector. The
-//! variables `OTEL_TRACES_SAMPLER` and `OTEL_TRACES_SAMPLER_ARG` send only some traces; `OTEL_RESOURCE_ATTRIBUTES` tells
-//! servers apart. The header `traceparent` is not read: a stranger could have every request traced.
+//! At most 2,048 spans wait to be sent; more are dropped and counted in the log. No request waits for the collector.
+//! The variables `OTEL_TRACES_SAMPLER` and `OTEL_TRACES_SAMPLER_ARG` send only some traces; `OTEL_RESOURCE_ATTRIBUTES`
+//! tells servers apart. The header `traceparent` is not read: a stranger could have every request traced.
 
 #[cfg(feature = "otlp")]
 pub use sent::Traces;

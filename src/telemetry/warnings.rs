@@ -1,5 +1,5 @@
-//! Whether PostgreSQL warned while a statement ran. sqlx reports warnings only as events, in the task that made the statement; a
-//! layer of the log notes them.
+//! Whether PostgreSQL warned while a statement ran. sqlx reports warnings only as events, in the task that made the
+//! statement; a layer of the log notes them.
 
 use std::cell::Cell;
 
@@ -16,8 +16,8 @@ tokio::task_local! {
     static WARNED: Cell<bool>;
 }
 
-/// Does `work`. Returns true beside its outcome if PostgreSQL warned meanwhile. Without [`log::start`](super::log::start), as in
-/// tests inside this process, no warning is noted.
+/// Does `work`. Returns true beside its outcome if PostgreSQL warned meanwhile. Without
+/// [`log::start`](super::log::start), as in tests inside this process, no warning is noted.
 pub async fn noted<T>(work: impl Future<Output = T>) -> (T, bool) {
     let work = async {
         let outcome = work.await;

@@ -64,8 +64,8 @@ const LEAVES: [Layer; 4] = [
     },
 ];
 
-/// Files of services that commit without the `Invalidator`: these transactions change nothing that servers cache. A service
-/// that changes an account, a token or a credential commits through it.
+/// Files of services that commit without the `Invalidator`: these transactions change nothing that servers cache. A
+/// service that changes an account, a token or a credential commits through it.
 const COMMIT_NOTHING_CACHED: [&str; 13] = [
     "audit.rs",
     // What opens days; a repaired wallet is committed through the invalidator.
@@ -211,8 +211,8 @@ fn services_do_not_depend_on_each_other_in_a_circle() {
     assert!(circle.is_empty(), "these services use each other in a circle: {circle:?}");
 }
 
-/// Files may use each other, in one direction. Errors, rows and names that several files need have a file of their own. A
-/// `mod.rs` and the files below it are one thing and may use each other.
+/// Files may use each other, in one direction. Errors, rows and names that several files need have a file of their own.
+/// A `mod.rs` and the files below it are one thing and may use each other.
 #[test]
 fn files_do_not_depend_on_each_other_in_a_circle() {
     let folders = ["src/service/ledger", "src/service/tokens", "src/storage/tokens"];

@@ -1,4 +1,5 @@
-//! The write-ahead log of a copy of the private PostgreSQL's files. `private_postgres.rs` makes and restores whole copies.
+//! The write-ahead log of a copy of the private PostgreSQL's files. `private_postgres.rs` makes and restores whole
+//! copies.
 
 use keymeter_postgres::base_backup::BaseBackup;
 use sqlx::PgPool;

@@ -1,5 +1,5 @@
-//! Cells: independent installations whose keys and ids differ, so that a router in front of them can find the cell of a key
-//! (docs/operations.md).
+//! Cells: independent installations whose keys and ids differ, so that a router in front of them can find the cell of a
+//! key (docs/operations.md).
 
 use serde_json::json;
 use sqlx::PgPool;

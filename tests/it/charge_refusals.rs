@@ -68,7 +68,8 @@ async fn what_costs_nothing_needs_no_quota(pool: PgPool) {
     }
     // Without an amount it is not known that it costs nothing.
     assert!(!valid(&gateway, &json!({ "key": used_up })).await);
-    // Limits of requests hold; a limit of a period that is 0 admits nothing, and one that is used up admits what costs nothing.
+    // Limits of requests hold; a limit of a period that is 0 admits nothing, and one that is used up admits what costs
+    // nothing.
     edits(&ana, used, json!({ "period_limits": { "day": 5 } })).await;
     asks(&gateway, "charge", &json!({ "key": used_up, "quota": 0 })).await.ok();
     edits(&ana, used, json!({ "period_limits": { "day": 0 } })).await;

@@ -28,8 +28,8 @@ fn refusal(output: &Output) -> String {
     refusal_with(1, output)
 }
 
-/// The message of a refusal: nothing on standard output, one line on standard error, below the one that says where `user` and
-/// `gateway` act.
+/// The message of a refusal: nothing on standard output, one line on standard error, below the one that says where
+/// `user` and `gateway` act.
 #[track_caller]
 fn refusal_with(code: i32, output: &Output) -> String {
     let stderr = String::from_utf8(output.stderr.clone()).unwrap();

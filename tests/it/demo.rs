@@ -1,5 +1,5 @@
-//! `keymeter serve --demo` fills an empty database through the ledger, so that every invariant holds, and starts again on
-//! the data that it made.
+//! `keymeter serve --demo` fills an empty database through the ledger, so that every invariant holds, and starts again
+//! on the data that it made.
 
 use std::collections::BTreeSet;
 

@@ -1,5 +1,5 @@
-//! Specification §14: the endpoints that clients of other APIs of this family call: billing and models in the shape of the OpenAI API, and
-//! single charges as the rows of a log.
+//! Specification §14: the endpoints that clients of other APIs of this family call: billing and models in the shape of
+//! the OpenAI API, and single charges as the rows of a log.
 
 use http::Method;
 use serde_json::{Value, json};

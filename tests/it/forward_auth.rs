@@ -1,5 +1,6 @@
 //! Forward-auth by real proxies in front of the real program: `examples/{nginx,traefik,envoy}` and the Caddy recipe of
-//! `docs/gateways.md`, with other ports and paths. `forward_auth_clients.rs` tests what different clients send and read.
+//! `docs/gateways.md`, with other ports and paths. `forward_auth_clients.rs` tests what different clients send and
+//! read.
 
 use std::net::{IpAddr, SocketAddr};
 use std::path::{Path, PathBuf};
@@ -43,8 +44,8 @@ impl Front {
         Self::with(kind, pool, str::to_owned, |config| config).await
     }
 
-    /// `present` returns the credential that the proxy sends, given the right one; `change` changes the configuration of
-    /// nginx.
+    /// `present` returns the credential that the proxy sends, given the right one; `change` changes the configuration
+    /// of nginx.
     pub async fn with(
         kind: Kind,
         pool: &PgPool,
@@ -147,8 +148,8 @@ impl Front {
         self.served.load(Ordering::SeqCst)
     }
 
-    /// A valid key: the request reaches the upstream with the token headers and without the key. Headers that the client
-    /// forges are replaced.
+    /// A valid key: the request reaches the upstream with the token headers and without the key. Headers that the
+    /// client forges are replaced.
     async fn check_valid_key(&self) {
         let (id, key) = self.create_key(json!({ "name": "good", "remain_quota": 500 })).await;
         let forged = TOKEN_HEADERS.map(|name| (name, "forged"));

@@ -354,7 +354,8 @@ async fn l4_a_request_cancelled_while_its_transaction_begins_loses_no_others_sta
         // Until it is back in the pool.
         tokio::time::sleep(Duration::from_millis(20)).await;
         let mut begin = Box::pin(db.begin());
-        // Each of the first steps sends or waits; at one of them the database has begun, and its answer is still to come.
+        // Each of the first steps sends or waits; at one of them the database has begun, and its answer is still to
+        // come.
         for _ in 0..polls {
             if futures_util::poll!(&mut begin).is_ready() {
                 break;

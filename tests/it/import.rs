@@ -1,5 +1,5 @@
-//! `keymeter import new-api`: databases of new-api and one-api with every oddity are moved, and people, keys and balances
-//! go on as before (docs/moving-in.md).
+//! `keymeter import new-api`: databases of new-api and one-api with every oddity are moved, and people, keys and
+//! balances go on as before (docs/moving-in.md).
 
 use serde_json::{Value, json};
 use sqlx::{AssertSqlSafe, Connection, PgPool};

@@ -1,5 +1,5 @@
-//! When operations are answered: after what the answer tells of is on disk and on synchronous standbys (L4). Their wallets are
-//! free before. A standby that is not there lets PostgreSQL wait for as long as the test likes.
+//! When operations are answered: after what the answer tells of is on disk and on synchronous standbys (L4). Their
+//! wallets are free before. A standby that is not there lets PostgreSQL wait for as long as the test likes.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -72,7 +72,8 @@ async fn wait_for_standby(pool: &PgPool, name: &str) {
     }
 }
 
-/// Whether a commit waits for the standby. The process of PostgreSQL that decides it may learn of the setting later than others.
+/// Whether a commit waits for the standby. The process of PostgreSQL that decides it may learn of the setting later
+/// than others.
 async fn waits(pool: &PgPool) -> bool {
     let other = pool.clone();
     let commit = "select pg_logical_emit_message(true, 'test', '')";

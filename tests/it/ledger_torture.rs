@@ -21,7 +21,8 @@ use crate::harness::process::{children, kill};
 use crate::harness::wait::eventually;
 use crate::harness::{Answer, Client, Cluster, PLENTY, Servers};
 
-/// Services on a PostgreSQL that the test can crash: a cluster, which is dropped after them, or the private one of one service.
+/// Services on a PostgreSQL that the test can crash: a cluster, which is dropped after them, or the private one of one
+/// service.
 struct World {
     servers: Servers,
     cluster: Option<Cluster>,
@@ -133,7 +134,8 @@ impl Load {
         eventually("charges are acknowledged", async || self.acknowledged.load(Ordering::SeqCst) >= enough).await;
     }
 
-    /// Asserts L4: every acknowledged charge is stored once, and every sent charge is charged once when it is sent again.
+    /// Asserts L4: every acknowledged charge is stored once, and every sent charge is charged once when it is sent
+    /// again.
     async fn assert_each_charged_once(&self, gateway: &Client, pool: &PgPool) {
         let all = self.charges.lock().unwrap().clone();
         let rows = rows_by_serial(pool).await;

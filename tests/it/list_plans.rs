@@ -1,5 +1,5 @@
-//! Lists, searches and reports read what their caller may see by an index, on tables without statistics and among the rows
-//! of others.
+//! Lists, searches and reports read what their caller may see by an index, on tables without statistics and among the
+//! rows of others.
 
 use keymeter::domain::charge_history::ChargeFilter;
 use keymeter::domain::id::{TokenId, UserId};
@@ -113,7 +113,8 @@ async fn lists_searches_and_reports_use_indexes_without_statistics(pool: PgPool)
     let arguments =
         |more: &str| format!("'2026-01-01', '2026-01-31', 'day', false, false, false, false, 50001, {more}");
     let (anas, token) = (UserId::new(ana.id), TokenId::new(1));
-    // What it is grouped by, a part of the statement and its own arguments, and what it has to use: of a user, and of everyone.
+    // What it is grouped by, a part of the statement and its own arguments, and what it has to use: of a user, and of
+    // everyone.
     for (by, part, more, indexes) in [
         (
             "day",

@@ -43,6 +43,7 @@ mod demo;
 mod disabled_by;
 mod doctor;
 mod document_limits;
+mod documents;
 mod drop_in;
 mod enablement;
 mod error_codes;

@@ -292,7 +292,8 @@ async fn assert_opens_nothing(pool: &PgPool, master: &MasterKey) {
     assert!(refused.contains("the key is encrypted by the data key 0, and the present one is"), "{refused}");
 }
 
-/// Over a connection of its own: a transaction that is being begun when this is aborted would stay open in one of the pool.
+/// Over a connection of its own: a transaction that is being begun when this is aborted would stay open in one of the
+/// pool.
 async fn hold_newest_token(connect: Arc<PgConnectOptions>) {
     let mut conn = PgConnection::connect_with(&connect).await.unwrap();
     loop {

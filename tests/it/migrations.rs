@@ -1,8 +1,8 @@
 //! Migrations: over an empty database, over rows, twice, and by two processes at once.
 //!
-//! `tests/it/migrations/0001_sample.sql` has one row of every table of the first migration. Every later migration `NNNN`
-//! brings two files: `NNNN_before.sql` adds rows to the schema before it, and `NNNN_after.sql` is a query that returns
-//! `true` if the migration left every row right.
+//! `tests/it/migrations/0001_sample.sql` has one row of every table of the first migration. Every later migration
+//! `NNNN` brings two files: `NNNN_before.sql` adds rows to the schema before it, and `NNNN_after.sql` is a query that
+//! returns `true` if the migration left every row right.
 
 use std::borrow::Cow;
 use std::path::Path;
@@ -203,8 +203,8 @@ async fn a_migration_that_was_changed_after_it_ran_is_refused(pool: PgPool) {
 /// The last migration before the first release. These were free to lock: there were no tables with data.
 const LAST_BEFORE_RELEASE: i64 = 10;
 
-/// What would lock a large table for longer than a moment, or break servers of the version before, which run on during an
-/// upgrade.
+/// What would lock a large table for longer than a moment, or break servers of the version before, which run on during
+/// an upgrade.
 const RULES: [Rule; 14] = [
     Rule::AddingFieldWithDefault,
     Rule::AddingForeignKeyConstraint,

@@ -1,5 +1,5 @@
-//! Specification §15.1: a rotation gives a token another key, and the replaced one works for a while longer. Servers of these tests
-//! hear nothing of each other's changes, as if every notification was lost.
+//! Specification §15.1: a rotation gives a token another key, and the replaced one works for a while longer. Servers of
+//! these tests hear nothing of each other's changes, as if every notification was lost.
 
 use keymeter::domain::clock::Clock as _;
 use serde_json::{Value, json};

@@ -111,7 +111,8 @@ async fn a_line_that_is_no_answer_says_for_which_request_batch_or_job_it_was_wri
     let settings = settings.each_ref().map(|(name, value)| (*name, value.as_str()));
     let server = Server::start(dir.path(), &settings).await;
     let root = Client::root(&server).await;
-    // One that is read for this request alone: lists without a filter are read together. Past its end the total is read too.
+    // One that is read for this request alone: lists without a filter are read together. Past its end the total is read
+    // too.
     root.with_id("page-1").get("/api/token/?status=1&p=1").await.ok();
     eventually("the round ends", async || has_succeeded(&server, "analyse tables without statistics").await).await;
     execute(&pool, "alter table sign_in_lockouts rename to elsewhere").await;

@@ -1,5 +1,6 @@
-//! Random sequences of rotations and of everything else that happens to a token, by all of its keys on three servers that hear nothing
-//! of each other, compared with a small model: a key works until its deadline and no longer, and the balance is one.
+//! Random sequences of rotations and of everything else that happens to a token, by all of its keys on three servers
+//! that hear nothing of each other, compared with a small model: a key works until its deadline and no longer, and the
+//! balance is one.
 
 use rand::rngs::StdRng;
 use rand::{RngExt, SeedableRng};
@@ -36,7 +37,8 @@ struct World {
     used: i64,
     is_disabled: bool,
     holds: Vec<(Value, i64)>,
-    /// How often each kind of answer was seen: by the current key, by an old one, by an ended one; rotations that were refused.
+    /// How often each kind of answer was seen: by the current key, by an old one, by an ended one; rotations that were
+    /// refused.
     seen: [usize; 4],
 }
 

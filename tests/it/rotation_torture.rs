@@ -1,5 +1,6 @@
-//! A key is rotated again and again while three servers charge by all keys that it ever had, and two of them are killed: each old key
-//! works until its deadline, to the second of the database's clock, and nothing is charged twice or lost.
+//! A key is rotated again and again while three servers charge by all keys that it ever had, and two of them are
+//! killed: each old key works until its deadline, to the second of the database's clock, and nothing is charged twice
+//! or lost.
 
 use std::sync::atomic::{AtomicBool, AtomicI64, Ordering};
 use std::sync::{Arc, Mutex, RwLock};

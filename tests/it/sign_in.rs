@@ -1,5 +1,5 @@
-//! Sign-in under attack: requests without a credential cost little, their number is bounded, and pages of other sites can
-//! neither sign in nor out.
+//! Sign-in under attack: requests without a credential cost little, their number is bounded, and pages of other sites
+//! can neither sign in nor out.
 
 use std::net::SocketAddr;
 

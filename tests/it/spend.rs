@@ -43,7 +43,8 @@ async fn sum(pool: &PgPool, owner: i64, from: i64, to: i64, token: Option<&str>,
     .unwrap()
 }
 
-/// Charges of 40 days, made by servers in other time zones than the one that answers, and with a clock that goes back by hours.
+/// Charges of 40 days, made by servers in other time zones than the one that answers, and with a clock that goes back
+/// by hours.
 #[sqlx::test(migrator = "keymeter::storage::MIGRATOR")]
 async fn the_spend_of_any_range_is_the_sum_of_its_charges_in_any_time_zone(pool: PgPool) {
     let mut rng = StdRng::seed_from_u64(9);

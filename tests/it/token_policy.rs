@@ -1,5 +1,5 @@
-//! L6 on three servers that hear nothing of each other's changes, as if every notification was lost: a charge goes by the
-//! policy that is in force when it is made, whatever its server remembers.
+//! L6 on three servers that hear nothing of each other's changes, as if every notification was lost: a charge goes by
+//! the policy that is in force when it is made, whatever its server remembers.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicI64, Ordering};
@@ -63,8 +63,8 @@ async fn l6_a_charge_goes_by_a_change_that_its_server_has_not_heard_of(pool: PgP
     assert_ledger_invariants(&app.pool).await;
 }
 
-/// While charges run at three servers, the token is disabled and enabled again and again, and deleted in the end. A charge
-/// that begins after the answer to "disabled" and ends before the next "enabled" is sent is never made.
+/// While charges run at three servers, the token is disabled and enabled again and again, and deleted in the end. A
+/// charge that begins after the answer to "disabled" and ends before the next "enabled" is sent is never made.
 #[sqlx::test(migrator = "keymeter::storage::MIGRATOR")]
 async fn l6_no_charge_is_made_between_disabling_and_enabling_under_load(pool: PgPool) {
     let (app, ana, gateway) = app_with_wallet(pool, 1_000_000).await;
@@ -115,7 +115,8 @@ async fn l6_no_charge_is_made_between_disabling_and_enabling_under_load(pool: Pg
     assert_ledger_invariants(&app.pool).await;
 }
 
-/// A failover to a standby can lose an edit. The next edit must not get its version: a server remembers the lost policy.
+/// A failover to a standby can lose an edit. The next edit must not get its version: a server remembers the lost
+/// policy.
 #[sqlx::test(migrator = "keymeter::storage::MIGRATOR")]
 async fn l6_a_policy_that_a_failover_lost_never_decides_again(pool: PgPool) {
     let (app, ana, gateway) = app_with_wallet(pool, 100).await;

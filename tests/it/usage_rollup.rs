@@ -1,5 +1,5 @@
-//! The sums of past days and months that reports read: the same numbers as without them, whatever interrupts the job, and no
-//! charge is missed at midnight.
+//! The sums of past days and months that reports read: the same numbers as without them, whatever interrupts the job,
+//! and no charge is missed at midnight.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};

@@ -8,8 +8,8 @@ use super::{Client, LIMITED, OF_WALLET};
 use crate::answers::{Call, Outcome};
 
 impl Client {
-    /// Uses a token of this client alone, from creation to deletion, so that each correct answer is known. Stops early if an
-    /// answer is missing, because that operation may still happen later.
+    /// Uses a token of this client alone, from creation to deletion, so that each correct answer is known. Stops early
+    /// if an answer is missing, because that operation may still happen later.
     pub(super) async fn use_new_token(&mut self) {
         let owner = self.n % self.world.owners.len();
         let access = self.world.owners[owner].access_token.clone();

@@ -319,7 +319,8 @@ fn progress_bar(what: &'static str, steps: u64) -> ProgressBar {
     }
 }
 
-/// Decrypts every key, a thousand rows at a time. Returns how many there are, and the tokens whose keys cannot be decrypted.
+/// Decrypts every key, a thousand rows at a time. Returns how many there are, and the tokens whose keys cannot be
+/// decrypted.
 async fn examine_keys(db: &Db, master_key: &MasterKey) -> Result<(usize, Vec<i64>), SecretsError> {
     let vault = Vault::load(&mut *db.acquire().await?, master_key).await?;
     let (mut count, mut broken, mut after) = (0, Vec::new(), keymeter::domain::id::TokenId::new(0));

@@ -13,7 +13,8 @@ use keymeter::storage::OpenError;
 /// failure that passes.
 const NO_DATABASE: u8 = 2;
 
-/// Exit codes of commands that act on tokens, users and gateways. 1 is every other failure, and clap ends with 2 for wrong usage.
+/// Exit codes of commands that act on tokens, users and gateways. 1 is every other failure, and clap ends with 2 for
+/// wrong usage.
 pub mod exit {
     /// The arguments are wrong, or something has to be set first.
     pub const USAGE: u8 = 2;

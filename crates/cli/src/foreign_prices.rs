@@ -19,7 +19,8 @@ pub enum PriceListFormat {
     LiteLlm,
     /// `api.json` of models.dev: dollars per million tokens.
     ModelsDev,
-    /// new-api and one-api: `ModelRatio` and the other options as one JSON object, or the answer of `/api/ratio_config`.
+    /// new-api and one-api: `ModelRatio` and the other options as one JSON object, or the answer of
+    /// `/api/ratio_config`.
     NewApi,
 }
 

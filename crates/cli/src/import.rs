@@ -37,8 +37,8 @@ pub enum ImportCommand {
 #[derive(Debug, Args)]
 #[expect(clippy::struct_excessive_bools, reason = "each is an option of the command")]
 pub struct NewApi {
-    /// The database: a SQLite file, a `mysql://` or `postgres://` URL, or the `SQL_DSN` of the other service. `-` reads it from
-    /// standard input, so that no password is in the list of processes.
+    /// The database: a SQLite file, a `mysql://` or `postgres://` URL, or the `SQL_DSN` of the other service. `-` reads
+    /// it from standard input, so that no password is in the list of processes.
     #[arg(value_parser = source)]
     source: SourceText,
     /// The database that has the table `logs`, if `LOG_SQL_DSN` names another one.
@@ -68,11 +68,12 @@ pub struct NewApi {
     /// Let administrators stay administrators, also with --new-ids.
     #[arg(long)]
     keep_roles: bool,
-    /// Columns that look like restrictions and may be left out, such as `users.daily_token_limit`. The report names them.
+    /// Columns that look like restrictions and may be left out, such as `users.daily_token_limit`. The report names
+    /// them.
     #[arg(long, value_name = "TABLE.COLUMN", value_delimiter = ',')]
     accept: Vec<String>,
-    /// With --dry-run: look for so many seconds whether the other service still works. Give its `BATCH_UPDATE_INTERVAL`; 0 does
-    /// not look.
+    /// With --dry-run: look for so many seconds whether the other service still works. Give its
+    /// `BATCH_UPDATE_INTERVAL`; 0 does not look.
     #[arg(long, value_name = "SECONDS", default_value_t = 5, overrides_with = "watch")]
     watch: u32,
 }

@@ -274,8 +274,8 @@ fn run_without_settings(command: Command) -> Result<Option<Command>, CommandFail
     Ok(None)
 }
 
-/// The client of PostgreSQL adds `PGOPTIONS` to every session and knows no way to leave it out. Those are meant for some
-/// other server than the private one, so this process begins again without them.
+/// The client of PostgreSQL adds `PGOPTIONS` to every session and knows no way to leave it out. Those are meant for
+/// some other server than the private one, so this process begins again without them.
 fn restart_without_pgoptions(config: &Config) -> Result<(), String> {
     const VARIABLE: &str = "PGOPTIONS";
     if config.database.url.is_some() || env::var_os(VARIABLE).is_none() {

@@ -1,5 +1,5 @@
-//! Changes the master key while servers run (`keymeter master-key`). `keymeter::service::secrets` has the protocol; each step here is one
-//! transaction, and whatever was not done when it is killed, the next run does.
+//! Changes the master key while servers run (`keymeter master-key`). `keymeter::service::secrets` has the protocol;
+//! each step here is one transaction, and whatever was not done when it is killed, the next run does.
 
 use keymeter::domain::id::TokenId;
 use keymeter::service::rng::Rng;
@@ -70,7 +70,8 @@ impl MasterKeyRotation {
         Self { db, vault, rng }
     }
 
-    /// Lets both master keys open the secrets, and a new data key encrypt from now on. Does nothing if that was done before.
+    /// Lets both master keys open the secrets, and a new data key encrypt from now on. Does nothing if that was done
+    /// before.
     ///
     /// # Errors
     /// It is the present master key; another change is under way; the database.
@@ -202,8 +203,8 @@ impl MasterKeyRotation {
         Ok(storage::commit(tx).await?)
     }
 
-    /// Ends a change that cannot be completed, because the new master key was lost, for example: afterwards only the old one,
-    /// which the settings must have, opens anything. Data keys stay as they are.
+    /// Ends a change that cannot be completed, because the new master key was lost, for example: afterwards only the
+    /// old one, which the settings must have, opens anything. Data keys stay as they are.
     ///
     /// # Errors
     /// No change is under way; the settings have the new master key; the database.

@@ -2,8 +2,8 @@
 
 use std::io::{ErrorKind, Write};
 
-/// Prints a line to standard output. A closed pipe is no error, as in `keymeter doctor | head`. Any other error ends the
-/// program: the line may be a secret that is shown only once.
+/// Prints a line to standard output. A closed pipe is no error, as in `keymeter doctor | head`. Any other error ends
+/// the program: the line may be a secret that is shown only once.
 #[expect(clippy::exit, reason = "the caller would have to pass the error on from everywhere")]
 pub fn print_line(line: &str) {
     if let Err(error) = writeln!(std::io::stdout(), "{line}")

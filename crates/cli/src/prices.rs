@@ -10,14 +10,15 @@ use keymeter::domain::model_limits::ModelLimits;
 
 #[derive(Debug, Subcommand)]
 pub enum PricesCommand {
-    /// Print the price list of another program as `[prices]` for the settings, and what is left out and why. Downloads nothing.
+    /// Print the price list of another program as `[prices]` for the settings, and what is left out and why. Downloads
+    /// nothing.
     Convert(Convert),
 }
 
 #[derive(Debug, Args)]
 pub struct Convert {
-    /// Where the list comes from: `model_prices_and_context_window.json` of `LiteLLM`, `api.json` of models.dev, or the ratio
-    /// options of new-api as JSON.
+    /// Where the list comes from: `model_prices_and_context_window.json` of `LiteLLM`, `api.json` of models.dev, or the
+    /// ratio options of new-api as JSON.
     #[arg(long, value_name = "FORMAT")]
     from: From,
     /// The list.

@@ -53,9 +53,10 @@ pub struct Routers {
     pub when_full: Router,
 }
 
-/// Serves until `stop` resolves. Then `draining` is true at once, so that the server can say that it is not ready. During the stop delay, requests and new connections are
-/// still accepted, but every connection closes after its answer. After the delay nothing new is accepted, and requests
-/// in progress are finished. Requests that are not finished within the drain time are cut.
+/// Serves until `stop` resolves. Then `draining` is true at once, so that the server can say that it is not ready.
+/// During the stop delay, requests and new connections are still accepted, but every connection closes after its
+/// answer. After the delay nothing new is accepted, and requests in progress are finished. Requests that are not
+/// finished within the drain time are cut.
 pub async fn serve(
     listener: TcpListener,
     routers: Routers,

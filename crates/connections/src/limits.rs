@@ -20,8 +20,8 @@ pub struct ConnectionLimits {
 }
 
 impl ConnectionLimits {
-    /// Raises this process's limit of open files as far as needed, and lowers `connections` if the system does not allow that
-    /// many. `others` is the number of connections that the process has besides, such as to a database.
+    /// Raises this process's limit of open files as far as needed, and lowers `connections` if the system does not
+    /// allow that many. `others` is the number of connections that the process has besides, such as to a database.
     pub fn within_open_files(self, others: u32) -> Self {
         let wanted = u32::try_from(self.connections).unwrap_or(u32::MAX);
         let allowed = allowed_connections(wanted, others);

@@ -10,8 +10,8 @@ use tokio::net::{TcpListener, TcpSocket};
 /// limit. If it is too small, a server under load loses connections before it sees them.
 const BACKLOG: u32 = 4_096;
 
-/// Listens on an address, such as `127.0.0.1:3000` or `localhost:3000`. `:3000` and `*:3000` are all addresses of this machine: those
-/// of IPv6 and IPv4, or of IPv4 alone if the system has no IPv6.
+/// Listens on an address, such as `127.0.0.1:3000` or `localhost:3000`. `:3000` and `*:3000` are all addresses of this
+/// machine: those of IPv6 and IPv4, or of IPv4 alone if the system has no IPv6.
 ///
 /// # Errors
 /// The name has no address, or the server cannot listen on any of its addresses.
@@ -41,8 +41,9 @@ pub async fn listen(address: &str) -> io::Result<TcpListener> {
     Err(failure)
 }
 
-/// Drops new handshakes. Closing a listener resets the connections that are complete but not accepted, and their clients
-/// may already have sent a request. A client whose handshake gets no answer tries again, and then finds the port closed.
+/// Drops new handshakes. Closing a listener resets the connections that are complete but not accepted, and their
+/// clients may already have sent a request. A client whose handshake gets no answer tries again, and then finds the
+/// port closed.
 #[cfg(target_os = "linux")]
 pub(super) fn refuse_handshakes(listener: &TcpListener) {
     use socket2::SockFilter;

@@ -1,5 +1,5 @@
-//! The calendar days of a time zone as SQL. Databases disagree about time zones, so the offsets of the zone become numbers
-//! in the statement.
+//! The calendar days of a time zone as SQL. Databases disagree about time zones, so the offsets of the zone become
+//! numbers in the statement.
 
 use chrono::{Offset, TimeZone};
 use chrono_tz::Tz;

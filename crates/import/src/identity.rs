@@ -1,5 +1,5 @@
-//! Whether the other database is the installation that earlier imports of the same name read, or a newer copy of it. Two
-//! installations have the same ids, and often the same usernames; they never have the same keys.
+//! Whether the other database is the installation that earlier imports of the same name read, or a newer copy of it.
+//! Two installations have the same ids, and often the same usernames; they never have the same keys.
 
 use std::collections::HashMap;
 
@@ -57,8 +57,8 @@ impl Marks {
         self.keys.extend(digests(rows));
     }
 
-    /// Compares an account and its tokens, deleted ones included. A password and an access token can change there, a key
-    /// cannot.
+    /// Compares an account and its tokens, deleted ones included. A password and an access token can change there, a
+    /// key cannot.
     pub fn compare(&self, user: &ForeignUser, tokens: &[ForeignToken], digest_key: &DigestKey) -> Sameness {
         let mut same = Sameness::default();
         for token in tokens {
@@ -94,8 +94,8 @@ pub struct Identity {
     /// The first token with another key, and how many there are.
     other_key: Option<i64>,
     other_keys: usize,
-    /// The first account with another name that nothing else proves, and to which something would be added: its id and its
-    /// names then and now.
+    /// The first account with another name that nothing else proves, and to which something would be added: its id and
+    /// its names then and now.
     stranger: Option<(i64, String, String)>,
 }
 

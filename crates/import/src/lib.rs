@@ -1,9 +1,10 @@
 //! `keymeter import new-api`: moves accounts, keys, balances and history from new-api and one-api (docs/moving-in.md).
 //!
 //! The other database is read in one read-only snapshot, in two passes. The first decides about every row and writes
-//! nothing: accounts and tokens that cannot be read, and every blocker, show before anything is written. The second writes:
-//! one transaction for each account with its tokens and its history, and with rows in `imports` that another run finds. So
-//! an import can be killed anywhere and run again: it adds what is missing, and never touches what is there.
+//! nothing: accounts and tokens that cannot be read, and every blocker, show before anything is written. The second
+//! writes: one transaction for each account with its tokens and its history, and with rows in `imports` that another
+//! run finds. So an import can be killed anywhere and run again: it adds what is missing, and never touches what is
+//! there.
 //!
 //! `rules.rs` and `names.rs` decide what a row becomes, `schema.rs` knows the tables there, `statements.rs` those here.
 

@@ -122,8 +122,8 @@ fn is_dsn(text: &str) -> bool {
     !is_file && !text.contains("://") && (before.contains('@') || before.ends_with(')'))
 }
 
-/// `user:password@tcp(host:port)/database?parameters`. The password may contain any character: the last `/` and the last
-/// `@` before it separate.
+/// `user:password@tcp(host:port)/database?parameters`. The password may contain any character: the last `/` and the
+/// last `@` before it separate.
 fn dsn(text: &str) -> Option<MySqlConnectOptions> {
     let (before, database) = text.rsplit_once('/')?;
     let (database, parameters) = database.split_once('?').unwrap_or((database, ""));

@@ -1,5 +1,5 @@
-//! Usernames of imported accounts. They must be unique here in any case and spelling, and must not look like others; the
-//! other service compares them in its own way.
+//! Usernames of imported accounts. They must be unique here in any case and spelling, and must not look like others;
+//! the other service compares them in its own way.
 
 use std::collections::{HashMap, HashSet};
 
@@ -40,8 +40,8 @@ impl Names {
             && !self.looks.get(&skeleton.common).is_some_and(|ranges| ranges.iter().any(overlaps))
     }
 
-    /// The name of the account `id` that is called `wanted` in the other service, and why it is another one. It is in use
-    /// from then on.
+    /// The name of the account `id` that is called `wanted` in the other service, and why it is another one. It is in
+    /// use from then on.
     pub fn choose(&mut self, wanted: &str, id: i64) -> (Option<Username>, Vec<FoundInRow>) {
         let mut found = Vec::new();
         let changed = |name: &Username| Detail::changed(wanted, name.as_str());

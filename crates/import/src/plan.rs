@@ -57,7 +57,8 @@ impl<'a> Planner<'a> {
         }
     }
 
-    /// What is to be written for an account and its tokens; `None` if nothing is. `usage` is `None` if no history is read.
+    /// What is to be written for an account and its tokens; `None` if nothing is. `usage` is `None` if no history is
+    /// read.
     ///
     /// # Errors
     /// No username is free.
@@ -294,8 +295,8 @@ fn leave_out(tokens: &[ForeignToken], report: &mut ImportReport) {
     }
 }
 
-/// Names the tokens of usage that has only their names: older versions log no id. A name that several tokens have stands for
-/// none.
+/// Names the tokens of usage that has only their names: older versions log no id. A name that several tokens have
+/// stands for none.
 fn resolve_tokens(mut usage: Vec<ForeignUsage>, tokens: &[ForeignToken]) -> Vec<ForeignUsage> {
     let mut by_name: HashMap<&str, Option<i64>> = HashMap::new();
     for token in tokens {

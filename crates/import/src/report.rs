@@ -167,8 +167,8 @@ pub struct RequestCounts {
     pub imported: Option<i64>,
 }
 
-/// Sums over the accounts and keys that this run imported: in the other database, and as they are written here. They differ by
-/// the amounts of the findings.
+/// Sums over the accounts and keys that this run imported: in the other database, and as they are written here. They
+/// differ by the amounts of the findings.
 #[derive(Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Sums {
     pub wallets: Pair,

@@ -1,5 +1,6 @@
-//! Single requests: the newest lines of the logs of the other service, so that nobody's list is empty after a move. They are
-//! read after the accounts, some thousand at a time. Another run reads them again, and adds those that are missing.
+//! Single requests: the newest lines of the logs of the other service, so that nobody's list is empty after a move.
+//! They are read after the accounts, some thousand at a time. Another run reads them again, and adds those that are
+//! missing.
 
 use std::collections::{BTreeSet, HashMap};
 
@@ -48,8 +49,8 @@ impl RequestLines {
         Ok((count > 0).then_some(Self { first_id, count, seconds }))
     }
 
-    /// Writes the lines of imported keys. Calls `progress` with the number of lines that were read. Returns how many were
-    /// written.
+    /// Writes the lines of imported keys. Calls `progress` with the number of lines that were read. Returns how many
+    /// were written.
     ///
     /// # Errors
     /// One of the databases. What was written stays.

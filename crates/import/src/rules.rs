@@ -263,8 +263,8 @@ const PATTERNS: [&str; 5] = [
     "gemini-2.5-flash-lite-thinking-*",
 ];
 
-/// The names that are allowed here; a restriction that loses names only becomes stricter. A star that is no pattern there
-/// is none here.
+/// The names that are allowed here; a restriction that loses names only becomes stricter. A star that is no pattern
+/// there is none here.
 fn models(text: &str, found: &mut Vec<FoundInRow>) -> ModelLimits {
     let is_literal = |name: &&str| name.contains('*') && !PATTERNS.contains(name);
     let names = || text.split(',').map(str::trim);

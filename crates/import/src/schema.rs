@@ -1,5 +1,5 @@
-//! What the tables of the other service look like: it differs between new-api and one-api, and between their versions. The
-//! catalogue decides which columns are read; missing ones get a default.
+//! What the tables of the other service look like: it differs between new-api and one-api, and between their versions.
+//! The catalogue decides which columns are read; missing ones get a default.
 
 use std::collections::BTreeSet;
 
@@ -306,7 +306,8 @@ impl ForeignSchema {
         Ok(part(0).saturating_mul(1 << 32).saturating_add(part(1)))
     }
 
-    /// Two numbers, of which the first counts 2^32 each. SQLite refuses sums beyond 2^63, the other databases have no bound.
+    /// Two numbers, of which the first counts 2^32 each. SQLite refuses sums beyond 2^63, the other databases have no
+    /// bound.
     fn used_quota(&self) -> String {
         let used = self.users.name("used_quota");
         let dialect = self.dialect;
@@ -441,7 +442,8 @@ impl LogSchema {
     }
 
     /// The consumption of accounts with ids in a range since a second, summed by token, day and model, in the order of
-    /// [`super::rows::ForeignUsage`]. Lines after `until` count as written then. Type 2 is consumption, type 6 a refund.
+    /// [`super::rows::ForeignUsage`]. Lines after `until` count as written then. Type 2 is consumption, type 6 a
+    /// refund.
     pub fn usage(&self, from: i64, to: i64, (since, until): (i64, i64), offsets: &DayOffsets) -> String {
         let logs = &self.0;
         let dialect = logs.dialect;

@@ -92,8 +92,8 @@ macro_rules! text_rows {
 }
 
 impl ForeignDatabase {
-    /// Connects and begins the snapshot. With `copy_file`, a SQLite file is copied first, because nobody can write to one that
-    /// has a snapshot.
+    /// Connects and begins the snapshot. With `copy_file`, a SQLite file is copied first, because nobody can write to
+    /// one that has a snapshot.
     ///
     /// # Errors
     /// The database cannot be reached, or is none.
@@ -261,8 +261,8 @@ async fn open_file(path: &Path) -> Result<SqliteConnection, sqlx::Error> {
 /// The first read takes the snapshot.
 const SQLITE_SNAPSHOT: &str = "begin; select count(*) from sqlite_master";
 
-/// Copies an open database, and begins a snapshot of the copy. The copy contains keys, so only this process can read it: it
-/// is deleted here, and exists until the connection ends.
+/// Copies an open database, and begins a snapshot of the copy. The copy contains keys, so only this process can read
+/// it: it is deleted here, and exists until the connection ends.
 async fn open_copy(connection: &mut SqliteConnection) -> Result<SqliteConnection, sqlx::Error> {
     let dir = tempfile::Builder::new().permissions(Permissions::from_mode(0o700)).tempdir()?;
     let path = dir.path().join("copy.db");

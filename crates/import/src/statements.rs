@@ -139,7 +139,8 @@ pub async fn list_token_ids(conn: &mut Conn, ids: &[i64]) -> Result<Vec<i64>, St
     Ok(sqlx::query_scalar!(r#"select id as "id!: i64" from tokens where id = any($1)"#, ids).fetch_all(conn).await?)
 }
 
-/// Those of these keys that exist, old ones and those of deleted tokens too, or that were imported and replaced here since.
+/// Those of these keys that exist, old ones and those of deleted tokens too, or that were imported and replaced here
+/// since.
 pub async fn list_known_digests(conn: &mut Conn, digests: &[Digest]) -> Result<Vec<Digest>, StorageError> {
     let digests: Vec<Vec<u8>> = digests.iter().map(|digest| digest.as_bytes().to_vec()).collect();
     let known = sqlx::query_scalar!(
@@ -166,9 +167,9 @@ pub async fn raise_identities(conn: &mut Conn, max_user: i64, max_token: i64) ->
     Ok(())
 }
 
-/// Lets this transaction be answered before it is on disk: a later transaction that waits for the disk makes it durable too,
-/// and what a power cut loses, another run of the import adds again. And lets it wait longer for another account, which
-/// has a name that looks alike and may be large.
+/// Lets this transaction be answered before it is on disk: a later transaction that waits for the disk makes it durable
+/// too, and what a power cut loses, another run of the import adds again. And lets it wait longer for another account,
+/// which has a name that looks alike and may be large.
 pub async fn set_up_transaction(conn: &mut Conn) -> Result<(), StorageError> {
     sqlx::query!(
         r#"select set_config('synchronous_commit', 'off', true) as "commit", set_config('lock_timeout', '1min', true) as "lock""#
@@ -378,8 +379,8 @@ pub async fn insert_usage(conn: &mut Conn, owner: UserId, usage: &[ImportedUsage
     Ok(())
 }
 
-/// Analyses the tables that an import fills. The statements of the doctor join them as a whole and need their statistics
-/// at once.
+/// Analyses the tables that an import fills. The statements of the doctor join them as a whole and need their
+/// statistics at once.
 pub async fn analyze(conn: &mut Conn) -> Result<(), StorageError> {
     sqlx::query!("analyze users, tokens, usage_imported, requests_imported, imports").execute(conn).await?;
     Ok(())

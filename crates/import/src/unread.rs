@@ -1,5 +1,5 @@
-//! Columns that have values there and are not read here: what a newer version or a fork added. Some restrict what accounts
-//! and keys may do; such a restriction must not vanish without a word.
+//! Columns that have values there and are not read here: what a newer version or a fork added. Some restrict what
+//! accounts and keys may do; such a restriction must not vanish without a word.
 
 use std::collections::BTreeMap;
 

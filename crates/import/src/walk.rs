@@ -1,5 +1,5 @@
-//! One pass over the other database: accounts in the order of their ids, some thousand at a time, each with its tokens and
-//! its history.
+//! One pass over the other database: accounts in the order of their ids, some thousand at a time, each with its tokens
+//! and its history.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -19,8 +19,8 @@ use super::source::{ForeignDatabase, InvalidUtf8, SourceError, TextRow};
 use super::target::{ImportTarget, WriteBatch};
 use keymeter::domain::time::{DAY, UnixTime};
 
-/// Accounts and tokens that are read at once. Older versions have no index on `tokens.user_id`: each part reads the whole
-/// table.
+/// Accounts and tokens that are read at once. Older versions have no index on `tokens.user_id`: each part reads the
+/// whole table.
 const MAX_ACCOUNTS: usize = 10_000;
 const MAX_TOKENS: i64 = 100_000;
 

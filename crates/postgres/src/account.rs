@@ -43,8 +43,9 @@ impl OsUser {
         Ok(Self::of(named.ok_or(PrivateError::NoAccount)?, true))
     }
 
-    /// If this process is root and the data directory belongs to somebody else, becomes that account: root would follow links
-    /// that the owner puts there, and leave files that the owner cannot use. Must be called before threads are started.
+    /// If this process is root and the data directory belongs to somebody else, becomes that account: root would follow
+    /// links that the owner puts there, and leave files that the owner cannot use. Must be called before threads are
+    /// started.
     ///
     /// # Errors
     /// The owner has no name, or the system refuses.
@@ -78,8 +79,8 @@ impl OsUser {
         found.uid() == self.uid.as_raw()
     }
 
-    /// A command of this account. Nothing of the caller's environment reaches it: `PG*` would change where PostgreSQL looks
-    /// for what, `LD_PRELOAD` what it does. A group of its own keeps Ctrl-C for this process.
+    /// A command of this account. Nothing of the caller's environment reaches it: `PG*` would change where PostgreSQL
+    /// looks for what, `LD_PRELOAD` what it does. A group of its own keeps Ctrl-C for this process.
     pub fn command(&self, program: &Path) -> Command {
         let mut command = Command::new(program);
         command.env_clear().env("LC_ALL", "C").current_dir("/").process_group(0);

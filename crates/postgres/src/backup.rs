@@ -1,5 +1,5 @@
-//! `keymeter backup` and `keymeter restore`: a copy of the private PostgreSQL and of the master key, made while a server runs,
-//! without programs of PostgreSQL that packages of the server do not have.
+//! `keymeter backup` and `keymeter restore`: a copy of the private PostgreSQL and of the master key, made while a
+//! server runs, without programs of PostgreSQL that packages of the server do not have.
 
 use std::fs;
 use std::io;

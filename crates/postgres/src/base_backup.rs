@@ -1,5 +1,5 @@
-//! The beginning and the end of a copy of a running cluster's files. The functions have other names before PostgreSQL 15, so
-//! these statements are not checked at compile time.
+//! The beginning and the end of a copy of a running cluster's files. The functions have other names before PostgreSQL
+//! 15, so these statements are not checked at compile time.
 #![expect(clippy::disallowed_methods, reason = "the compiler knows the functions of one version")]
 
 use sqlx::ConnectOptions;
@@ -8,8 +8,8 @@ use sqlx::postgres::{PgConnectOptions, PgConnection};
 /// The first version with the new names.
 const RENAMED: u32 = 150_000;
 
-/// A backup in progress. While this exists, PostgreSQL keeps the write-ahead log since its begin: the replication slot lives
-/// as long as the connection.
+/// A backup in progress. While this exists, PostgreSQL keeps the write-ahead log since its begin: the replication slot
+/// lives as long as the connection.
 #[derive(Debug)]
 pub struct BaseBackup {
     conn: PgConnection,

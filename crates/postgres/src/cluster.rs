@@ -103,8 +103,8 @@ impl Cluster {
         fs::rename(&draft, &file)
     }
 
-    /// A directory for `initdb` with the files from which it makes a cluster: links to its own, but a `postgresql.conf` with
-    /// which it does without /dev/shm.
+    /// A directory for `initdb` with the files from which it makes a cluster: links to its own, but a `postgresql.conf`
+    /// with which it does without /dev/shm.
     fn make_models(&self, directory: &Path) -> std::io::Result<()> {
         const SETTINGS: &str = "postgresql.conf.sample";
         let mut command = self.account.command(&self.programs.program("initdb"));
@@ -130,8 +130,8 @@ impl Cluster {
         self.account.own(directory)
     }
 
-    /// The command that runs the server. Its messages go to the log, whose lock it and its sessions hold from then on, together
-    /// with this command.
+    /// The command that runs the server. Its messages go to the log, whose lock it and its sessions hold from then on,
+    /// together with this command.
     ///
     /// # Errors
     /// Another server holds the lock.
@@ -183,7 +183,8 @@ impl Cluster {
             // Small: it shares the machine with its only client.
             ("max_connections", self.max_connections.to_string()),
             ("shared_buffers", format!("{}MB", self.shared_buffers_mb)),
-            // `max_wal_size` stays at PostgreSQL's default: a smaller log makes a checkpoint every few seconds under load.
+            // `max_wal_size` stays at PostgreSQL's default: a smaller log makes a checkpoint every few seconds under
+            // load.
             ("wal_buffers", own("1MB")),
             ("maintenance_work_mem", own("32MB")),
             ("autovacuum_max_workers", own("2")),
@@ -278,7 +279,8 @@ pub fn version(directory: &Path) -> Result<Option<u32>, PrivateError> {
     }
 }
 
-/// A name beside a cluster for one that is not complete yet, and of which a killed process leaves a part. Removes older parts.
+/// A name beside a cluster for one that is not complete yet, and of which a killed process leaves a part. Removes older
+/// parts.
 pub fn new_draft(directory: &Path) -> std::io::Result<PathBuf> {
     let name = format!("{}.new.", super::CLUSTER);
     for entry in fs::read_dir(directory.parent().unwrap_or(Path::new("/")))? {
@@ -291,8 +293,8 @@ pub fn new_draft(directory: &Path) -> std::io::Result<PathBuf> {
     Ok(directory.with_file_name(format!("{name}{}", std::process::id())))
 }
 
-/// Refuses a file system on which the files could not be kept private, before there is a cluster on it: one without modes, or
-/// whose files all belong to one account.
+/// Refuses a file system on which the files could not be kept private, before there is a cluster on it: one without
+/// modes, or whose files all belong to one account.
 ///
 /// # Errors
 /// That; or the directory cannot be written.
@@ -327,8 +329,8 @@ pub fn warn_of_file_system(directory: &Path) {
 #[cfg(not(target_os = "linux"))]
 pub fn warn_of_file_system(_: &Path) {}
 
-/// The directory of the socket, private to the account: in the data directory or, if its path is too long for a socket, in a
-/// directory for running programs.
+/// The directory of the socket, private to the account: in the data directory or, if its path is too long for a socket,
+/// in a directory for running programs.
 ///
 /// # Errors
 /// It cannot be created, or belongs to somebody else.

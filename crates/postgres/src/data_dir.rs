@@ -11,8 +11,9 @@ pub const DEMO_PASSWORD_FILE: &str = "demo-password";
 /// What the private PostgreSQL says.
 pub const LOG_FILE: &str = "postgres.log";
 
-/// Creates the data directory with this mode if it is absent, and takes other rights away. A shared directory, such as a
-/// volume that an orchestrator mounts for a group, keeps its mode, with a warning; the secrets in it are private in any case.
+/// Creates the data directory with this mode if it is absent, and takes other rights away. A shared directory, such as
+/// a volume that an orchestrator mounts for a group, keeps its mode, with a warning; the secrets in it are private in
+/// any case.
 ///
 /// # Errors
 /// The system refuses.

@@ -188,7 +188,8 @@ pub struct PrivatePostgres {
     sockets: PathBuf,
     /// `None` if another process runs it.
     own: Option<Own>,
-    /// Locked by each command that uses the PostgreSQL of another process, so that a command that runs it waits for them.
+    /// Locked by each command that uses the PostgreSQL of another process, so that a command that runs it waits for
+    /// them.
     _users: Option<File>,
 }
 
@@ -202,7 +203,8 @@ struct Own {
 }
 
 impl PrivatePostgres {
-    /// Starts PostgreSQL in the data directory, which is created if absent. If a server runs it, a command uses that one.
+    /// Starts PostgreSQL in the data directory, which is created if absent. If a server runs it, a command uses that
+    /// one.
     ///
     /// # Errors
     /// See [`PrivateError`].
@@ -296,8 +298,8 @@ impl PrivatePostgres {
             .map_or_else(|| "PostgreSQL".to_owned(), |own| format!("PostgreSQL {}", own.cluster.programs.major))
     }
 
-    /// Stops PostgreSQL, unless another process runs it. All connections must be closed before. A command waits for others that
-    /// use its PostgreSQL.
+    /// Stops PostgreSQL, unless another process runs it. All connections must be closed before. A command waits for
+    /// others that use its PostgreSQL.
     pub async fn stop(self) {
         let Some(own) = self.own else { return };
         // A server does not wait: it may have been asked to stop for a reason.
@@ -332,9 +334,9 @@ fn lock(directory: &Path) -> Result<Option<File>, PrivateError> {
     }
 }
 
-/// If this process is root: becomes the owner of the data directory, if that is somebody else; and returns another directory if
-/// this one is `default`, has no data, and cannot be reached by the account that PostgreSQL runs as. Must be called before
-/// threads are started.
+/// If this process is root: becomes the owner of the data directory, if that is somebody else; and returns another
+/// directory if this one is `default`, has no data, and cannot be reached by the account that PostgreSQL runs as. Must
+/// be called before threads are started.
 ///
 /// # Errors
 /// There is no such account.

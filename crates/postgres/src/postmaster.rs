@@ -127,8 +127,8 @@ fn next_wait(wait: Duration) -> Duration {
     (wait * 2).clamp(Duration::from_secs(1), MAX_BACKOFF)
 }
 
-/// Keeps commands away until the server runs: before, the file of a killed one may name it as ready, and it may still answer, for
-/// as long as it takes to end it. The lock is that of [`super::PrivatePostgres::of_other`].
+/// Keeps commands away until the server runs: before, the file of a killed one may name it as ready, and it may still
+/// answer, for as long as it takes to end it. The lock is that of [`super::PrivatePostgres::of_other`].
 async fn close_to_commands(cluster: &Cluster) -> Result<fs::File, PrivateError> {
     let at = |cause| PrivateError::Directory(cluster.directory.clone(), cause);
     let directory = fs::File::open(&cluster.directory).map_err(at)?;
@@ -269,8 +269,8 @@ async fn has_ended(cluster: &Cluster, patience: Duration) -> Result<bool, Privat
     }
 }
 
-/// Removes the files by which PostgreSQL would think that it runs already. Only when no process uses the directory: their
-/// numbers may belong to other programs by now, or to processes that ended and that nobody has waited for.
+/// Removes the files by which PostgreSQL would think that it runs already. Only when no process uses the directory:
+/// their numbers may belong to other programs by now, or to processes that ended and that nobody has waited for.
 fn remove_leftovers(cluster: &Cluster) -> Result<(), PrivateError> {
     for file in [path_of(&cluster.directory), cluster.socket_lock()] {
         match fs::remove_file(&file) {

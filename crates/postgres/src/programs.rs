@@ -33,8 +33,8 @@ pub struct Programs {
 }
 
 impl Programs {
-    /// Finds programs: in `setting` alone, if it is set; else on the `PATH`, then in the known directories. Those of version
-    /// `wanted`, which an existing cluster needs; else the newest ones.
+    /// Finds programs: in `setting` alone, if it is set; else on the `PATH`, then in the known directories. Those of
+    /// version `wanted`, which an existing cluster needs; else the newest ones.
     ///
     /// # Errors
     /// There are none, or none of this version.

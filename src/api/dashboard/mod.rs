@@ -27,8 +27,8 @@ const NOT_BUILT: &str = "<!doctype html><html lang=\"en\"><meta charset=\"utf-8\
     <code>make dashboard</code> and build this program again; or set <code>KEYMETER_DASHBOARD__DIR</code> to where it is.</p>\
     <p>The API works without it: <a href=\"/api/openapi.json\">its description</a>.</p></html>";
 
-/// Serves paths that are not part of the API: a file of the dashboard, or, for a browser that opens an address, the page
-/// of the dashboard, which routes by itself.
+/// Serves paths that are not part of the API: a file of the dashboard, or, for a browser that opens an address, the
+/// page of the dashboard, which routes by itself.
 pub async fn serve(State(app): State<Arc<AppState>>, request: Request) -> Response {
     let path = request.uri().path();
     let is_reading = matches!(*request.method(), Method::GET | Method::HEAD);

@@ -203,7 +203,8 @@ error_codes! {
     /// `ip` is not an IP address.
     InvalidIp = "invalid_ip", [BAD_REQUEST],
         "Send an IPv4 or IPv6 address, with or without a port.";
-    /// A count of tokens is outside its range, is more than the count that it is a part of, or costs more than can be granted.
+    /// A count of tokens is outside its range, is more than the count that it is a part of, or costs more than can be
+    /// granted.
     InvalidCount = "invalid_count", [BAD_REQUEST],
         "Send numbers as the message says.";
 
@@ -398,7 +399,8 @@ error_codes! {
     /// The database cannot be reached or did not answer in time.
     DatabaseUnavailable = "database_unavailable", [SERVICE_UNAVAILABLE],
         "Retry after `Retry-After`; repeat a charge with the same `request_id`.";
-    /// The change was made, but the wait until it is on disk and on a synchronous standby was cut short: a failover may lose it.
+    /// The change was made, but the wait until it is on disk and on a synchronous standby was cut short: a failover may
+    /// lose it.
     NotDurable = "not_durable", [SERVICE_UNAVAILABLE],
         "Read the current state after `Retry-After`; repeat a charge with the same `request_id`.";
     /// The database accepts no writes.

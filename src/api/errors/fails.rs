@@ -12,8 +12,8 @@ use crate::api::errors::failure::ApiError;
 /// Error codes by the status that they come with.
 pub type CodesByStatus = BTreeMap<StatusCode, BTreeSet<ErrorCode>>;
 
-/// Error codes, as a type: a code of [`codes`](crate::api::errors::code::codes), an error that becomes an [`ApiError`], or a tuple
-/// of such types.
+/// Error codes, as a type: a code of [`codes`](crate::api::errors::code::codes), an error that becomes an [`ApiError`],
+/// or a tuple of such types.
 pub trait CodeList {
     /// Adds the codes to `codes`.
     fn add_to(codes: &mut CodesByStatus);

@@ -1,5 +1,5 @@
-//! What the errors answer that several resources have: one arm per variant, so that the compiler leads here. Those of one
-//! resource are in the file of that resource.
+//! What the errors answer that several resources have: one arm per variant, so that the compiler leads here. Those of
+//! one resource are in the file of that resource.
 
 pub mod code;
 pub mod fails;

@@ -33,7 +33,8 @@ pub struct ChargeBody {
     /// The API key being spent.
     #[schema(required)]
     key: Option<String>,
-    /// The cost in quota units. Without this and `usd`, the counts are required, and the price of the model says what they cost.
+    /// The cost in quota units. Without this and `usd`, the counts are required, and the price of the model says what
+    /// they cost.
     quota: Option<i64>,
     /// The cost in dollars, instead of `quota`.
     usd: Option<UsdText>,

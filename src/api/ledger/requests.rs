@@ -168,8 +168,8 @@ impl CountFields {
         self.prompt.is_some() && self.completion.is_some()
     }
 
-    /// What is recorded beside an amount. Parts of the prompt that do not fit are left out: they decide nothing, and gateways
-    /// count them in different ways.
+    /// What is recorded beside an amount. Parts of the prompt that do not fit are left out: they decide nothing, and
+    /// gateways count them in different ways.
     fn beside_amount(self) -> Result<Counts, ApiError> {
         self.read().or_else(|_| Self { cached: None, cache_write: None, ..self }.read())
     }

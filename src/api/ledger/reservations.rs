@@ -1,4 +1,5 @@
-//! `POST /api/gateway/reserve`, `/extend`, `/settle` and `/release`: hold quota for a request whose cost is not known yet.
+//! `POST /api/gateway/reserve`, `/extend`, `/settle` and `/release`: hold quota for a request whose cost is not known
+//! yet.
 
 use std::sync::Arc;
 
@@ -49,8 +50,8 @@ pub struct ReserveBody {
     request_id: Option<String>,
     /// Seconds after which the reservation expires if it is not settled: 1 to 86,400, default 600.
     ttl_seconds: Option<i64>,
-    /// What becomes of the hold after that: `release` (the default) gives it back; `charge` charges it as a whole, and the
-    /// reservation cannot be settled any more.
+    /// What becomes of the hold after that: `release` (the default) gives it back; `charge` charges it as a whole, and
+    /// the reservation cannot be settled any more.
     on_expiry: Option<String>,
     /// The model requested.
     model: Option<String>,
@@ -123,8 +124,8 @@ pub struct SettleBody {
     /// The `reservation_id` that `reserve` returned.
     #[schema(required)]
     reservation_id: Option<String>,
-    /// The actual cost in quota units. Without this and `usd`, the counts are required, and the price of the model says what they
-    /// cost.
+    /// The actual cost in quota units. Without this and `usd`, the counts are required, and the price of the model says
+    /// what they cost.
     quota: Option<i64>,
     /// The actual cost in dollars, instead of `quota`.
     usd: Option<UsdText>,

@@ -79,7 +79,8 @@ pub struct VerificationBody {
     /// Unix timestamp; 0 means never.
     #[serde(skip_serializing_if = "Option::is_none")]
     expires_at: Option<i64>,
-    /// Unix timestamp at which this key stops working, if it was replaced by another key of its token: change to that one.
+    /// Unix timestamp at which this key stops working, if it was replaced by another key of its token: change to that
+    /// one.
     #[serde(skip_serializing_if = "Option::is_none")]
     key_expires_at: Option<i64>,
     /// The period limit that refuses the key.

@@ -18,8 +18,9 @@ pub mod http_request_id;
 pub mod observe;
 mod timeout;
 
-/// What every request passes, from the outside in. One layer: each of them would clone everything inside it for each request. What
-/// comes before and after the answer is no future of its own: each of these would copy the ones inside it.
+/// What every request passes, from the outside in. One layer: each of them would clone everything inside it for each
+/// request. What comes before and after the answer is no future of its own: each of these would copy the ones inside
+/// it.
 pub async fn every_request(State(app): State<Arc<AppState>>, request: Request, next: Next) -> Response {
     let (observation, request) = Observation::begin(&app, request);
     let failure_format = FailureFormat::of(&request);

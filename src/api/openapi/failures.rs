@@ -1,7 +1,7 @@
 //! Which error codes each operation can answer, grouped by status.
 //!
-//! Most follow from what the document already says: the permission that an operation needs, its parameters and its body.
-//! The error of its handler has the rest (`Fails`). The tests check every answer they receive against the result.
+//! Most follow from what the document already says: the permission that an operation needs, its parameters and its
+//! body. The error of its handler has the rest (`Fails`). The tests check every answer they receive against the result.
 
 use std::collections::BTreeSet;
 
@@ -26,8 +26,8 @@ const DATABASE: [ErrorCode; 3] = [DatabaseUnavailable, NotDurable, ServerBusy];
 const BODY: [ErrorCode; 5] = [InvalidJson, InvalidField, InvalidBody, BodyTooLarge, UnsupportedEncoding];
 const SIGNED_IN: [ErrorCode; 5] = [NotSignedIn, InvalidCredential, UserMismatch, UserDisabled, RateLimited];
 
-/// Adds to an operation the failures that it can answer: those of its error (`own`; `None` if it has none), and those that
-/// follow from its permission, parameters and body.
+/// Adds to an operation the failures that it can answer: those of its error (`own`; `None` if it has none), and those
+/// that follow from its permission, parameters and body.
 pub fn declare(
     method: &Method,
     path: &str,
@@ -137,7 +137,8 @@ fn header(description: &str, kind: Type) -> Header {
     header
 }
 
-/// Adds the description that OpenAPI requires of each response. What it contains is said by the operation and by its schema.
+/// Adds the description that OpenAPI requires of each response. What it contains is said by the operation and by its
+/// schema.
 fn describe_success(operation: &mut Operation) {
     for response in operation.responses.responses.values_mut() {
         if let RefOr::T(response) = response

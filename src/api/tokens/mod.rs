@@ -126,8 +126,8 @@ pub async fn show(
     Ok(Tagged(found.token.policy.version, NoStore(Envelope::of(body))))
 }
 
-/// Create a token (spec §4.4). With `Prefer: return=representation`, or with the setting `compat.client`, `data` is the token
-/// with its key.
+/// Create a token (spec §4.4). With `Prefer: return=representation`, or with the setting `compat.client`, `data` is the
+/// token with its key.
 #[utoipa::path(post, path = "/api/token", tag = "tokens", request_body = CreateBody,
     params(("prefer" = Option<String>, Header, description = "`return=representation`: `data` is the token with its key"),
         IdempotencyKeyHeader),
@@ -166,7 +166,8 @@ pub async fn create(
     Ok(Idempotent { answer, is_replayed }.into_response())
 }
 
-/// Refuses a key that a caller chose for a new token. One of their own, also masked, comes with an object that was read.
+/// Refuses a key that a caller chose for a new token. One of their own, also masked, comes with an object that was
+/// read.
 async fn check_new_key(app: &AppState, caller: &Caller, key: Option<String>) -> Result<(), ApiError> {
     let Some(key) = key else { return Ok(()) };
     if KeyHint::is_masked(&key) || app.tokens.find_own(caller, &key).await?.is_some() {

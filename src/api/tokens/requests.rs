@@ -58,8 +58,8 @@ impl Models {
         Ok(ModelLimits::from_names(self.0.iter().map(String::as_str))?)
     }
 
-    /// `model_limits` and its switch from their names of here and from `models`, the one name of one-api, where an empty
-    /// list allows everything.
+    /// `model_limits` and its switch from their names of here and from `models`, the one name of one-api, where an
+    /// empty list allows everything.
     fn read_with_old_name(
         limits: Option<&Self>,
         enabled: Option<bool>,
@@ -268,8 +268,8 @@ fn status_text(value: &RawValue) -> String {
     text.parse::<f64>().map_or(text, |number| number.to_string())
 }
 
-/// Returns true if the `status` of a new token does not say that it cannot be used yet. Those of tokens that were read may say that
-/// they are expired or used up.
+/// Returns true if the `status` of a new token does not say that it cannot be used yet. Those of tokens that were read
+/// may say that they are expired or used up.
 fn says_enabled(value: &RawValue) -> bool {
     let other = ["", "null", "0", "true", "enabled", "active", "3", "expired", "4", "exhausted"];
     let text = status_text(value);
@@ -329,8 +329,8 @@ impl UpdateBody {
         if has_models || has_ips { required_id(self.id).map(Some) } else { Ok(None) }
     }
 
-    /// Without the name that repeats what the token has, of a limit that is named twice: tools of one-api change their names
-    /// in the object that they read, and send those of here back as they were.
+    /// Without the name that repeats what the token has, of a limit that is named twice: tools of one-api change their
+    /// names in the object that they read, and send those of here back as they were.
     pub fn without_unchanged(mut self, policy: &TokenPolicy) -> Result<Self, ApiError> {
         if let Some(old) = self.models.as_ref().map(Models::read).transpose()? {
             let limits = self.model_limits.as_ref().map(Models::read).transpose()?;

@@ -33,8 +33,8 @@ impl Accounts {
     /// Whether `quota` fits into the period limits of both.
     ///
     /// # Errors
-    /// A limit of the token or of the owner is too small. Of both, the one that ends last; if they end together, that of the
-    /// token.
+    /// A limit of the token or of the owner is too small. Of both, the one that ends last; if they end together, that
+    /// of the token.
     pub fn fit_periods(&self, quota: Quota, at: &Moment) -> Result<(), Refusal> {
         let (own, owners) = self.period_usages(at);
         match (own.admit(quota), owners.admit(quota)) {
@@ -93,8 +93,8 @@ impl Accounts {
         self.wallet.give_back(quota, from_remain);
     }
 
-    /// Counts a charge in the periods of both, on one day for both: L9 compares them with the same rows of `usage_daily`. It
-    /// is the latest that has begun on any server.
+    /// Counts a charge in the periods of both, on one day for both: L9 compares them with the same rows of
+    /// `usage_daily`. It is the latest that has begun on any server.
     pub fn count(&mut self, charged: Quota, today: Day, calendar: Calendar) {
         let today = today.max(self.token.period_counters.day).max(self.wallet.period_counters.day);
         self.token.count(charged, today, calendar);

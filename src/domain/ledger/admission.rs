@@ -11,7 +11,8 @@ use crate::domain::status::Status;
 use crate::domain::token_policy::TokenPolicy;
 use crate::domain::user::UserStatus;
 
-/// What a request wants to use a token for. Omitted fields are not checked: the gateway is trusted to send what it knows.
+/// What a request wants to use a token for. Omitted fields are not checked: the gateway is trusted to send what it
+/// knows.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct RequestContext {
     /// The model requested.
@@ -61,15 +62,15 @@ impl RequestDetails {
 /// What a request does with its cost.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Purpose {
-    /// Asks only. Without a cost, the balances are not checked, but a used-up token or period limit refuses. Rates are not
-    /// checked either: a request that is verified and then charged counts once.
+    /// Asks only. Without a cost, the balances are not checked, but a used-up token or period limit refuses. Rates are
+    /// not checked either: a request that is verified and then charged counts once.
     Verify(Option<Quota>),
     /// It is charged now.
     Charge(Quota),
     /// It is held.
     Hold(Quota),
-    /// It is held in addition, by a reservation that was admitted before. It is no further request: rates and the number of
-    /// open reservations are not checked, and without more quota neither are the balances.
+    /// It is held in addition, by a reservation that was admitted before. It is no further request: rates and the
+    /// number of open reservations are not checked, and without more quota neither are the balances.
     Extend(Quota),
 }
 

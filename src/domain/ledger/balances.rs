@@ -142,8 +142,8 @@ impl Balances {
         })
     }
 
-    /// Lets a reservation hold more, or for longer, if that would be admitted as a reservation made now. Extending it again, or
-    /// to less than it is, changes nothing.
+    /// Lets a reservation hold more, or for longer, if that would be admitted as a reservation made now. Extending it
+    /// again, or to less than it is, changes nothing.
     ///
     /// # Errors
     /// The reservation is unknown to the gateway `by`, or has ended, or its time is over; or see [`Refusal`].
@@ -171,7 +171,8 @@ impl Balances {
             extended.from_remain = !token.account.budget.is_unlimited();
         }
         if extended.from_remain != before.from_remain {
-            // The token was made unlimited or limited since. The whole hold ends in one way, so all of it is taken in that way.
+            // The token was made unlimited or limited since. The whole hold ends in one way, so all of it is taken in
+            // that way.
             self.give_back(&before, before.held);
             self.take_up_to(before.token_id, before.held);
         }
@@ -179,9 +180,10 @@ impl Balances {
         Ok(())
     }
 
-    /// Ends a reservation as a charge of `actual`. If less than that was held, the rest is taken as far as both balances
-    /// reach, also beyond period limits: the work was admitted when it began. If more was held, the rest is given back. An
-    /// expired reservation holds nothing. Settling again with the same amount returns the same settlement.
+    /// Ends a reservation as a charge of `actual`. If less than that was held, the rest is taken as far as both
+    /// balances reach, also beyond period limits: the work was admitted when it began. If more was held, the rest is
+    /// given back. An expired reservation holds nothing. Settling again with the same amount returns the same
+    /// settlement.
     ///
     /// # Errors
     /// The reservation is unknown to the gateway `by`, or ended in another way.
@@ -231,8 +233,8 @@ impl Balances {
         self.end_unused(id, ReservationState::Released)
     }
 
-    /// Ends a reservation whose time is over: gives its hold back or, if it was made so, charges it. Changes nothing if it has
-    /// ended, or before its time.
+    /// Ends a reservation whose time is over: gives its hold back or, if it was made so, charges it. Changes nothing if
+    /// it has ended, or before its time.
     ///
     /// # Errors
     /// The reservation is unknown, or settled.

@@ -29,7 +29,8 @@ pub struct KeyState {
     pub until: Option<UnixTime>,
 }
 
-/// The states. Rates and open reservations are not among them: they pass within seconds, or with the requests under way.
+/// The states. Rates and open reservations are not among them: they pass within seconds, or with the requests under
+/// way.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum StateName {
     Working,

@@ -9,8 +9,8 @@ use crate::domain::rate_limits::{RateCounters, RateLimits};
 use crate::domain::time::UnixTime;
 use crate::domain::token_policy::TokenPolicy;
 
-/// What a batch reads of a token under the lock. It can end holds, but decide about a request only with a policy of the same
-/// version.
+/// What a batch reads of a token under the lock. It can end holds, but decide about a request only with a policy of the
+/// same version.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct LockedToken {
     pub id: TokenId,
@@ -33,8 +33,8 @@ pub struct CurrentPolicy {
 }
 
 impl LockedToken {
-    /// The policy of the token `id`, if that is this token and the policy is in force; `None` if the token was edited or deleted
-    /// after the policy was read. `owner_group` is the group of the token's owner.
+    /// The policy of the token `id`, if that is this token and the policy is in force; `None` if the token was edited
+    /// or deleted after the policy was read. `owner_group` is the group of the token's owner.
     pub fn with(
         &self,
         (id, policy): (TokenId, &Arc<TokenPolicy>),

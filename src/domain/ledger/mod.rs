@@ -6,12 +6,12 @@
 //!
 //! - **L1** `remain` and `used` are never negative, neither of a token nor of a wallet.
 //! - **L2** `remain + used` of a limited token changes only when quota is granted or edited, never by use.
-//! - **L3** `used` of a token and of a wallet is the sum of its charges and its open reservations, and of what it had used
-//!   before an import.
+//! - **L3** `used` of a token and of a wallet is the sum of its charges and its open reservations, and of what it had
+//!   used before an import.
 //! - **L4** what was answered is committed; a retry with the same request id charges nothing again (`service::ledger`).
 //! - **L5** the usage of a day is the sum of its charges (`storage::ledger`, one statement).
-//! - **L6** nothing is taken from a token that is disabled, deleted or expired, or whose owner is disabled, and nothing by a replaced key
-//!   after its deadline.
+//! - **L6** nothing is taken from a token that is disabled, deleted or expired, or whose owner is disabled, and nothing
+//!   by a replaced key after its deadline.
 //! - **L7** a hold ends exactly once: settled, released or expired. An expired reservation has given its hold back;
 //!   settling it afterwards is a charge without a hold, at most once. Or, if it was made so, its expiry has charged the
 //!   hold, and nothing follows. Only the gateway that made a reservation can extend, settle or release it.

@@ -82,8 +82,8 @@ refusal_reasons! {
 }
 
 impl RefusalReason {
-    /// Whether somebody has to act: a key, an account or a limit stops what it should serve. The others are mistakes of a request,
-    /// or pass by themselves within a minute.
+    /// Whether somebody has to act: a key, an account or a limit stops what it should serve. The others are mistakes of
+    /// a request, or pass by themselves within a minute.
     pub const fn is_alarming(self) -> bool {
         match self {
             Self::TokenDisabled

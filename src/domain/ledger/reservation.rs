@@ -16,14 +16,14 @@ pub struct Reservation {
     pub gateway_id: Option<GatewayId>,
     /// The amount held.
     pub held: Quota,
-    /// Whether the token was limited, so that the hold was taken from its `remain_quota` and returns there. It also returns
-    /// there if the token is limited when the hold ends (L2).
+    /// Whether the token was limited, so that the hold was taken from its `remain_quota` and returns there. It also
+    /// returns there if the token is limited when the hold ends (L2).
     pub from_remain: bool,
     /// When it expires if it has not ended before.
     pub expires_at: UnixTime,
     pub on_expiry: OnExpiry,
-    /// By which prices are multiplied when it is settled: that of the token's group when it was made, so that no change of the
-    /// group makes work cheaper that has begun.
+    /// By which prices are multiplied when it is settled: that of the token's group when it was made, so that no change
+    /// of the group makes work cheaper that has begun.
     pub ratio: Ratio,
     /// Whether it is open, or how it ended.
     pub state: ReservationState,

@@ -23,7 +23,8 @@ impl UsedKeys {
         self.current.entry(token).or_default().insert(digest, used);
     }
 
-    /// The key of a request: `remembered` if that is of the present version of its token, else what was read under the lock.
+    /// The key of a request: `remembered` if that is of the present version of its token, else what was read under the
+    /// lock.
     ///
     /// # Errors
     /// The key does not work any more.

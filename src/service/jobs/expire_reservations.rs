@@ -58,7 +58,8 @@ pub async fn expire_overdue(
     ledger: &Ledger,
     charge_after: Duration,
 ) -> Result<Finished, StorageError> {
-    // Owners whose wallets another transaction has locked, or whose expiries the full ledger refused. The next round tries them.
+    // Owners whose wallets another transaction has locked, or whose expiries the full ledger refused. The next round
+    // tries them.
     let mut blocked = Vec::new();
     loop {
         let overdue = {

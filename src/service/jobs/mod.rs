@@ -1,8 +1,8 @@
 //! Periodic work. A job is a function here, or in a file of its own, and one line in `JOBS`.
 //!
-//! Each step of a job is a short transaction of its own, so it can be killed at any point, and one server at a time does
-//! it. The time is the database's. Rows are deleted for their age only while this server's own clock agrees with it: a
-//! database whose clock is days ahead must not delete what is still needed.
+//! Each step of a job is a short transaction of its own, so it can be killed at any point, and one server at a time
+//! does it. The time is the database's. Rows are deleted for their age only while this server's own clock agrees with
+//! it: a database whose clock is days ahead must not delete what is still needed.
 
 mod expire_reservations;
 mod partitions;
@@ -219,8 +219,8 @@ impl Jobs {
         outcome
     }
 
-    /// Runs the steps of a job until nothing is left to do, or it has taken its time: other jobs wait, and the time of the round
-    /// gets old.
+    /// Runs the steps of a job until nothing is left to do, or it has taken its time: other jobs wait, and the time of
+    /// the round gets old.
     async fn finish(&self, job: &Job, round: Round) -> Result<Finished, StorageError> {
         let started = Instant::now();
         loop {

@@ -28,8 +28,8 @@ pub(super) async fn step(conn: &mut Conn, round: Round) -> Result<Progress, Stor
     Ok(Progress::MoreToDo)
 }
 
-/// Begins to add up the next days, those of one month at most. Months without usage are left out. One that was begun is not: its
-/// last days may have no usage, and it has to be ended.
+/// Begins to add up the next days, those of one month at most. Months without usage are left out. One that was begun is
+/// not: its last days may have no usage, and it has to be ended.
 async fn begin(conn: &mut Conn, round: Round, rolled_until: Day, closed_until: Day) -> Result<(), StorageError> {
     let mut from = rolled_until;
     if from == round.calendar.first_day(Period::Month, from) {

@@ -122,10 +122,11 @@ impl<'a> Batch<'a> {
         }
     }
 
-    /// What a reservation costs that is settled with `model`. If it was settled by the same counts before, what it cost then.
+    /// What a reservation costs that is settled with `model`. If it was settled by the same counts before, what it cost
+    /// then.
     ///
-    /// Its work is done, so it is never free because a price is missing: without one of this model, that of the model counts
-    /// that it was made for, and without that, the whole hold.
+    /// Its work is done, so it is never free because a price is missing: without one of this model, that of the model
+    /// counts that it was made for, and without that, the whole hold.
     pub(super) fn settled_amount(
         &self,
         id: ReservationId,
@@ -180,8 +181,8 @@ impl<'a> Batch<'a> {
         Ok((*reservation, self.reserved_for.get(&handle.id).cloned().unwrap_or_default()))
     }
 
-    /// What the reservation of a record holds and until when; `None` if it has ended. An operation of this batch may have
-    /// changed it since the record was read.
+    /// What the reservation of a record holds and until when; `None` if it has ended. An operation of this batch may
+    /// have changed it since the record was read.
     pub(super) fn open_hold(&self, made: &RecordedReservation) -> Option<(Quota, UnixTime)> {
         let Some(reservation) = self.balances.reservations.get(&made.id) else {
             return made.open;

@@ -1,5 +1,5 @@
-//! Begins the grace period of replaced keys after `verify` saw a newer one (spec §15.1). Charges and reservations do it in their own
-//! transaction.
+//! Begins the grace period of replaced keys after `verify` saw a newer one (spec §15.1). Charges and reservations do it
+//! in their own transaction.
 
 use std::sync::Arc;
 
@@ -13,8 +13,8 @@ use crate::domain::id::UserId;
 use crate::service::key_cache::CachedKey;
 
 impl Ledger {
-    /// Notes that a key was used, if it may be. Waits for nothing: if the queue is full or the server stops, a later use begins the
-    /// grace period.
+    /// Notes that a key was used, if it may be. Waits for nothing: if the queue is full or the server stops, a later
+    /// use begins the grace period.
     pub fn note_use(&self, verification: &Verification) {
         let (None, Some(key)) = (verification.refusal, &verification.key) else {
             return;

@@ -32,7 +32,8 @@ use crate::telemetry::ledger::{BatchStats, LedgerMetrics, Retry};
 /// How often a batch is tried after a deadlock or a race between servers.
 const TRIES: usize = 5;
 
-/// After an id that was sent before, so many batches of all lanes look ids up: a gateway that sends one again often sends more.
+/// After an id that was sent before, so many batches of all lanes look ids up: a gateway that sends one again often
+/// sends more.
 const LOOK_UPS: u32 = 64;
 
 /// What a lane needs to commit a batch.
@@ -67,8 +68,8 @@ impl Lane {
         }
     }
 
-    /// Commits a batch, and answers it when it is on disk; meanwhile others may have its wallets. The operations that have to wait
-    /// for a blocked wallet go back to the queue.
+    /// Commits a batch, and answers it when it is on disk; meanwhile others may have its wallets. The operations that
+    /// have to wait for a blocked wallet go back to the queue.
     async fn commit_and_reply(&self, mut batch: TakenBatch) {
         let committed = self.commit(&mut batch.operations, batch.locking).await;
         let operations = std::mem::take(&mut batch.operations);
@@ -128,8 +129,8 @@ impl Lane {
                 }
                 Err(error) if operations.len() > 1 && error.may_concern_one_row() => {
                     self.metrics.retried(Retry::Halved);
-                    // If one of the first half is left out for a blocked wallet, one of the second may be decided before it.
-                    // Both are unanswered, so nobody was promised an order.
+                    // If one of the first half is left out for a blocked wallet, one of the second may be decided
+                    // before it. Both are unanswered, so nobody was promised an order.
                     let (first, second) = operations.split_at_mut(operations.len() / 2);
                     for half in [first, second] {
                         if let Some(committed) = Box::pin(self.commit(half, locking)).await {
@@ -150,8 +151,8 @@ impl Lane {
         }
     }
 
-    /// Waits until a commit is on disk, if anyone is told of it (L4). Operations that repeat an answer wrote nothing, but may have
-    /// read what is not on disk either. If this fails, the commit may be lost.
+    /// Waits until a commit is on disk, if anyone is told of it (L4). Operations that repeat an answer wrote nothing,
+    /// but may have read what is not on disk either. If this fails, the commit may be lost.
     async fn flush(&self, mut committed: Committed, operations: &mut [Queued]) {
         if !operations.iter().any(Queued::tells_of_a_commit) {
             return;
@@ -271,8 +272,8 @@ async fn begin_graces(conn: &mut Conn, changes: &Changes, now: Micros) -> Result
     Ok(())
 }
 
-/// Returns true if an operation that fails now was recorded before. It writes no record, which would tell; and a retry gets the first
-/// answer, also if it would be refused now.
+/// Returns true if an operation that fails now was recorded before. It writes no record, which would tell; and a retry
+/// gets the first answer, also if it would be refused now.
 async fn is_any_recorded(conn: &mut Conn, operations: &[Queued]) -> Result<bool, StorageError> {
     let unrecorded: Vec<_> =
         operations.iter().filter(|one| one.has_failed()).filter_map(Queued::idempotency_key).collect();

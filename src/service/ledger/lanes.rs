@@ -63,8 +63,8 @@ impl Lanes {
         self.queue(operation)?.await
     }
 
-    /// Queues an operation at once and returns its outcome as a future. Operations of one owner are decided in the order
-    /// in which they are queued.
+    /// Queues an operation at once and returns its outcome as a future. Operations of one owner are decided in the
+    /// order in which they are queued.
     pub(super) fn queue<O: Operation>(
         &self,
         operation: O,

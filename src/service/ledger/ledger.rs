@@ -70,7 +70,8 @@ impl Ledger {
         refusal
     }
 
-    /// The live token of a key, however long ago it was read: what can change is read, or compared by its version, under the locks.
+    /// The live token of a key, however long ago it was read: what can change is read, or compared by its version,
+    /// under the locks.
     pub(super) async fn find_key(&self, digest: &Digest) -> Result<Option<Arc<CachedKey>>, LedgerError> {
         Ok(self.parts.key_cache.find_of_any_age(digest).await?)
     }

@@ -162,9 +162,9 @@ async fn lock_tokens(
     Ok((locked, ids))
 }
 
-/// Lets each token that may be charged be decided by its policy: the one that this server remembers if it is in force, else
-/// the one that is read now, under the lock. That of a token whose reservation is extended is always read. A deleted token
-/// gets none.
+/// Lets each token that may be charged be decided by its policy: the one that this server remembers if it is in force,
+/// else the one that is read now, under the lock. That of a token whose reservation is extended is always read. A
+/// deleted token gets none.
 async fn set_policies(
     conn: &mut Conn,
     balances: &mut Balances,

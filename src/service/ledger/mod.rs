@@ -1,14 +1,14 @@
 //! What gateways call: verify a key, charge it, reserve, extend, settle, release.
 //!
-//! Every operation that changes balances waits in one queue (`queue.rs`). A lane takes all that wait, opens one transaction,
-//! locks the wallets and then the tokens, lets [`Balances`](crate::domain::ledger::Balances) decide in the order of
-//! arrival, writes everything and commits, which lets go of the locks. Then it waits for the disk, one fsync for all, and
-//! answers the callers. A batch that fails before it is committed answers 503 to all of it, and nothing of it is kept (L4).
-//! The queue is bounded: what does not fit is refused (L8).
+//! Every operation that changes balances waits in one queue (`queue.rs`). A lane takes all that wait, opens one
+//! transaction, locks the wallets and then the tokens, lets [`Balances`](crate::domain::ledger::Balances) decide in the
+//! order of arrival, writes everything and commits, which lets go of the locks. Then it waits for the disk, one fsync
+//! for all, and answers the callers. A batch that fails before it is committed answers 503 to all of it, and nothing of
+//! it is kept (L4). The queue is bounded: what does not fit is refused (L8).
 //!
-//! One bad row harms only itself. Operations on a wallet that another transaction has locked for too long are left out, tried
-//! again in batches of their own, and refused after eight seconds. A batch that fails because of what may be one row is
-//! committed in halves, until only the operations on that row fail.
+//! One bad row harms only itself. Operations on a wallet that another transaction has locked for too long are left out,
+//! tried again in batches of their own, and refused after eight seconds. A batch that fails because of what may be one
+//! row is committed in halves, until only the operations on that row fail.
 
 mod batch;
 mod begin_grace;

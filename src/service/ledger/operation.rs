@@ -22,8 +22,8 @@ pub(super) trait Operation: Send + Sync + 'static {
     /// What the caller is answered.
     type Outcome: Send + Sync + 'static;
 
-    /// How long it waits for a wallet that another transaction has locked. Longer than PostgreSQL lets the transaction of a server rest
-    /// that was paused or cut off.
+    /// How long it waits for a wallet that another transaction has locked. Longer than PostgreSQL lets the transaction
+    /// of a server rest that was paused or cut off.
     const PATIENCE: Duration = Duration::from_secs(8);
 
     /// The owner of the wallet. Operations of one owner are never in two batches at once.

@@ -1,16 +1,16 @@
 //! The queue of the ledger: operations that wait, and which of them the next batch takes.
 //!
-//! A batch takes all that wait, up to a limit. It leaves out owners who have operations in another batch: the two would wait
-//! for each other's locks. A second batch begins beside a running one only if many operations wait or one waits for long, and
-//! no more run than there are lanes. So at a low load there is one batch at a time, with less work for each operation, and at
-//! a high load several.
+//! A batch takes all that wait, up to a limit. It leaves out owners who have operations in another batch: the two would
+//! wait for each other's locks. A second batch begins beside a running one only if many operations wait or one waits
+//! for long, and no more run than there are lanes. So at a low load there is one batch at a time, with less work for
+//! each operation, and at a high load several.
 //!
-//! A batch leaves out the wallets that another transaction has locked: it would hold those of others while it waits. What it
-//! leaves out comes back, and is tried again with all that has come of its owner meanwhile. The first time a batch of such
-//! owners waits for their locks for a moment, because most are free soon. After that they are tried every 50 ms, and are
-//! waited for in turn, each in a batch alone: a wallet that other servers want all the time is never found free. No more
-//! than one batch waits for locks, in turn one of new owners and one of the others, and none if it is the only lane: it
-//! would delay the owners of free wallets. What comes back meanwhile is tried with the others.
+//! A batch leaves out the wallets that another transaction has locked: it would hold those of others while it waits.
+//! What it leaves out comes back, and is tried again with all that has come of its owner meanwhile. The first time a
+//! batch of such owners waits for their locks for a moment, because most are free soon. After that they are tried every
+//! 50 ms, and are waited for in turn, each in a batch alone: a wallet that other servers want all the time is never
+//! found free. No more than one batch waits for locks, in turn one of new owners and one of the others, and none if it
+//! is the only lane: it would delay the owners of free wallets. What comes back meanwhile is tried with the others.
 
 use std::collections::{HashMap, HashSet, VecDeque};
 use std::pin::pin;
@@ -138,8 +138,8 @@ impl Queue {
         Ok(())
     }
 
-    /// Waits until a batch is due and takes it; `None` when nothing waits and nothing new can come. What comes back from the
-    /// batch of another lane then, that lane takes.
+    /// Waits until a batch is due and takes it; `None` when nothing waits and nothing new can come. What comes back
+    /// from the batch of another lane then, that lane takes.
     pub(super) async fn take(self: &Arc<Self>) -> Option<TakenBatch> {
         loop {
             let mut changed = pin!(self.changed.notified());
@@ -201,7 +201,8 @@ impl State {
         self.blocked.iter().map(|(owner, blocked)| (*owner, blocked)).filter(|(owner, _)| !self.taken.contains(owner))
     }
 
-    /// Whether a batch that skips locks tries an owner: also one who came back once, if nobody can be waited for meanwhile.
+    /// Whether a batch that skips locks tries an owner: also one who came back once, if nobody can be waited for
+    /// meanwhile.
     const fn is_tried(&self, blocked: &Blocked, lanes: u32) -> bool {
         blocked.times > 1 || lanes == 1 || self.waits
     }
@@ -327,8 +328,8 @@ impl State {
 }
 
 impl TakenBatch {
-    /// Ends the batch. Operations whose wallets another transaction has locked come back; returns those for which there is no
-    /// room.
+    /// Ends the batch. Operations whose wallets another transaction has locked come back; returns those for which there
+    /// is no room.
     pub(super) fn end(mut self, blocked: Vec<Queued>) -> Vec<Queued> {
         self.end_once(blocked)
     }

@@ -22,8 +22,8 @@ pub struct Settled {
 }
 
 impl Ledger {
-    /// Ends a reservation as a charge of `cost`. Is idempotent. `model` is the one that answered, if it is another one than the
-    /// reservation was made for.
+    /// Ends a reservation as a charge of `cost`. Is idempotent. `model` is the one that answered, if it is another one
+    /// than the reservation was made for.
     ///
     /// # Errors
     /// See [`LedgerError`].

@@ -27,8 +27,9 @@ pub struct Verification {
 
 impl Ledger {
     /// Returns whether a key may be used at this cost, by everything but rates. Without a cost, the balances are not
-    /// checked, but a period limit that is used up refuses the key. Does not touch the database if the key was read in the
-    /// last two seconds; the balances are those of then, or of the last charge on this server. `call` says who asks.
+    /// checked, but a period limit that is used up refuses the key. Does not touch the database if the key was read in
+    /// the last two seconds; the balances are those of then, or of the last charge on this server. `call` says who
+    /// asks.
     ///
     /// # Errors
     /// The database failed, or its clock could not be read for five seconds.

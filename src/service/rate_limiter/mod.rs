@@ -26,8 +26,8 @@ use crate::domain::wording::Wait;
 pub struct RequestLimits {
     /// Searches of one user.
     pub search: u32,
-    /// Wrong passwords of one network at one account (`sign_in_limits.rs`). One address may try to sign in three times as
-    /// often.
+    /// Wrong passwords of one network at one account (`sign_in_limits.rs`). One address may try to sign in three times
+    /// as often.
     pub login: u32,
     /// Usage queries by one key.
     pub usage: u32,
@@ -199,8 +199,8 @@ impl std::fmt::Debug for RateLimiter {
     }
 }
 
-/// The address that is counted: an IPv4 address, or the /64 network of an IPv6 address, because a customer of a provider
-/// has at least a /64. All requests from unknown addresses count together.
+/// The address that is counted: an IPv4 address, or the /64 network of an IPv6 address, because a customer of a
+/// provider has at least a /64. All requests from unknown addresses count together.
 pub(super) fn network(ip: Option<IpAddr>) -> Option<IpAddr> {
     Some(match ip?.to_canonical() {
         IpAddr::V4(ip) => IpAddr::V4(ip),
@@ -211,8 +211,8 @@ pub(super) fn network(ip: Option<IpAddr>) -> Option<IpAddr> {
     })
 }
 
-/// A limit for each `K`; `None` for no limit. governor counts and [`BoundedStore`] holds its state, because governor's own
-/// stores are not bounded.
+/// A limit for each `K`; `None` for no limit. governor counts and [`BoundedStore`] holds its state, because governor's
+/// own stores are not bounded.
 struct Bucket<K: Hash + Eq + Clone>(Option<Counter<K>>);
 
 struct Counter<K: Hash + Eq + Clone> {
@@ -241,8 +241,8 @@ impl<K: Hash + Eq + Clone> Bucket<K> {
         self.check(&Request { key: key.clone(), counts: true })
     }
 
-    /// Counts several at once, after one that was counted alone. More than the whole limit count as the whole limit: else they
-    /// would never fit.
+    /// Counts several at once, after one that was counted alone. More than the whole limit count as the whole limit:
+    /// else they would never fit.
     fn take_more(&self, key: &K, count: usize) -> Result<(), RateLimited> {
         let (Some(Counter { governor, limit, .. }), Some(count)) =
             (&self.0, u32::try_from(count).map_or(Some(NonZeroU32::MAX), NonZeroU32::new))

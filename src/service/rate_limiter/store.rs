@@ -1,8 +1,8 @@
-//! A bounded store for governor's state. Unauthenticated callers choose most of the keys, such as addresses, so their number must
-//! be bounded.
+//! A bounded store for governor's state. Unauthenticated callers choose most of the keys, such as addresses, so their
+//! number must be bounded.
 //!
-//! A full store evicts nothing: otherwise a caller who was refused could push their own entry out. New keys share entries
-//! instead, chosen at random, until others are free again. That is at most a minute after a flood of keys ends.
+//! A full store evicts nothing: otherwise a caller who was refused could push their own entry out. New keys share
+//! entries instead, chosen at random, until others are free again. That is at most a minute after a flood of keys ends.
 
 use std::collections::HashMap;
 use std::collections::hash_map::RandomState;

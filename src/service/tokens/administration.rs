@@ -30,8 +30,8 @@ pub struct AnyUserSearch {
 pub enum AnyUserKey {
     /// Looked up by its digest.
     Whole(ApiKey),
-    /// Looked up by the characters that lists show. Then the keys are decrypted and compared. It may also be a whole key of
-    /// another service, which has no checksum: of old keys, only whole ones are found.
+    /// Looked up by the characters that lists show. Then the keys are decrypted and compared. It may also be a whole
+    /// key of another service, which has no checksum: of old keys, only whole ones are found.
     Ends(KeyEnds, Option<ApiKey>),
 }
 

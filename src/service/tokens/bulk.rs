@@ -66,7 +66,8 @@ impl Tokens {
         }))
     }
 
-    /// The same. The keys of tokens that were created before are opened, which the audit log notes, only if the answer shows them.
+    /// The same. The keys of tokens that were created before are opened, which the audit log notes, only if the answer
+    /// shows them.
     pub(super) async fn create_showing(
         &self,
         caller: &Caller,
@@ -115,7 +116,8 @@ impl Tokens {
         Ok(Idempotent::now(created.into_iter().map(|made| (made.token, Some(made.key))).collect()))
     }
 
-    /// Changes tokens of the caller in the same way, all or none. `ids` ascend, each once. Returns the tokens in this order.
+    /// Changes tokens of the caller in the same way, all or none. `ids` ascend, each once. Returns the tokens in this
+    /// order.
     ///
     /// # Errors
     /// One of them is not the caller's; as [`Tokens::edit`] and [`Tokens::switch`].

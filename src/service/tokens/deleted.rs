@@ -1,5 +1,5 @@
-//! Deleted tokens: a list of them, and restoring one (spec §15.5). Deleting and restoring move no quota: holds that ended meanwhile
-//! count, and who disabled a token stays. Replaced keys stay ended.
+//! Deleted tokens: a list of them, and restoring one (spec §15.5). Deleting and restoring move no quota: holds that
+//! ended meanwhile count, and who disabled a token stays. Replaced keys stay ended.
 
 use std::sync::Arc;
 

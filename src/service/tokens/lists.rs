@@ -30,8 +30,8 @@ pub struct Search {
 pub enum KeySearch {
     /// Looked up by its digest.
     Whole(ApiKey),
-    /// Compared with all of the owner's keys, which are decrypted for that. The token limit bounds their number. It may also be a
-    /// whole key of another service, which has no checksum: of old keys, only whole ones are found.
+    /// Compared with all of the owner's keys, which are decrypted for that. The token limit bounds their number. It may
+    /// also be a whole key of another service, which has no checksum: of old keys, only whole ones are found.
     Part(SearchPattern, Option<ApiKey>),
 }
 
@@ -158,8 +158,8 @@ impl Tokens {
         }
     }
 
-    /// The ids of one user's tokens that are in a state. A state depends on limits that renew and on the owner, so it is no
-    /// column: all tokens are read first, without their lists.
+    /// The ids of one user's tokens that are in a state. A state depends on limits that renew and on the owner, so it
+    /// is no column: all tokens are read first, without their lists.
     async fn list_ids_in_state(
         &self,
         conn: &mut Conn,

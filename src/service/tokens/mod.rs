@@ -1,5 +1,5 @@
-//! The operations of the token API (spec §4.1–4.7). `lists` finds tokens, `pages` reads most of them, and `administration` is for
-//! administrators.
+//! The operations of the token API (spec §4.1–4.7). `lists` finds tokens, `pages` reads most of them, and
+//! `administration` is for administrators.
 
 mod administration;
 mod bulk;
@@ -108,8 +108,9 @@ impl Tokens {
         &self.core.groups
     }
 
-    /// Creates a token (spec §4.4). The owner's row is locked while counting, so that parallel requests cannot exceed the
-    /// limit. A request with a key that was carried out before creates none; its token has its key if the answer shows it.
+    /// Creates a token (spec §4.4). The owner's row is locked while counting, so that parallel requests cannot exceed
+    /// the limit. A request with a key that was carried out before creates none; its token has its key if the answer
+    /// shows it.
     ///
     /// # Errors
     /// The limit is reached; a group that the owner may not use; see [`IdempotencyKeyError`]; the database.
@@ -129,8 +130,8 @@ impl Tokens {
     /// Edits a token (spec §4.5a). Fields that are `None` in `patch` keep their value.
     ///
     /// # Errors
-    /// The token is not the caller's, or not `expected`; a group that the owner may not use; a quota out of range, or less
-    /// than is to be taken away; see [`IdempotencyKeyError`]; the database.
+    /// The token is not the caller's, or not `expected`; a group that the owner may not use; a quota out of range, or
+    /// less than is to be taken away; see [`IdempotencyKeyError`]; the database.
     pub async fn edit(
         &self,
         caller: &Caller,
@@ -247,7 +248,8 @@ impl Tokens {
         Ok(())
     }
 
-    /// Old keys end with their token: one that expired and is extended has none. Takes tokens before and after a change.
+    /// Old keys end with their token: one that expired and is extended has none. Takes tokens before and after a
+    /// change.
     async fn end_old_keys_of_extended(
         &self,
         conn: &mut Conn,

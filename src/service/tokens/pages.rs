@@ -16,11 +16,12 @@ impl Loads for TokenPages {
     type Key = OwnersPage;
     type Row = Page<Token>;
 
-    /// Few: a page may have a hundred tokens, its statement counts all of its owner's, and all in it wait for the slowest.
+    /// Few: a page may have a hundred tokens, its statement counts all of its owner's, and all in it wait for the
+    /// slowest.
     const MAX_KEYS: usize = 16;
 
-    /// Reading a page takes PostgreSQL about as long as all the rest takes this server, so one at a time would leave a processor
-    /// idle.
+    /// Reading a page takes PostgreSQL about as long as all the rest takes this server, so one at a time would leave a
+    /// processor idle.
     const STATEMENTS: usize = 2;
 
     async fn read(&self, pages: &[OwnersPage]) -> Result<HashMap<OwnersPage, Page<Token>>, StorageError> {

@@ -220,8 +220,8 @@ impl Users {
         Ok(())
     }
 
-    /// Changes a wallet. Root may change its own; administrators change those of users. The audit log has the note, if it
-    /// is not empty.
+    /// Changes a wallet. Root may change its own; administrators change those of users. The audit log has the note, if
+    /// it is not empty.
     ///
     /// # Errors
     /// An account that the administrator may not manage; a wallet outside its range; the database.

@@ -1,7 +1,7 @@
 //! The columns of a token, and what becomes of a row of them.
 
-/// All columns of a token. `$tail` adds columns and the rest of the statement: one literal, or several in brackets, joined by
-/// `+`.
+/// All columns of a token. `$tail` adds columns and the rest of the statement: one literal, or several in brackets,
+/// joined by `+`.
 macro_rules! select_tokens {
     ([$($tail:tt)+] $(, $bind:expr)* $(,)?) => {
         sqlx::query!(

@@ -71,8 +71,8 @@ pub async fn restore(conn: &mut Conn, id: TokenId, now: Micros) -> Result<i64, S
     Ok(version)
 }
 
-/// Erases the encrypted keys and the lists of tokens that were deleted before `then`, at most a batch. Returns how many. Locks the tokens first, as
-/// restoring does, and leaves out those that another transaction has locked.
+/// Erases the encrypted keys and the lists of tokens that were deleted before `then`, at most a batch. Returns how
+/// many. Locks the tokens first, as restoring does, and leaves out those that another transaction has locked.
 pub async fn erase_keys(conn: &mut Conn, then: UnixTime) -> Result<u64, StorageError> {
     let done = sqlx::query!(
         "with gone as (select t.id from restorable_tokens r \

@@ -186,8 +186,8 @@ pub async fn list_listed_among(
     Ok(page.holding(rows.into_iter().map(|row| token_of!(row)).collect(), total))
 }
 
-/// A page of the [`bounds::MAX_LISTED_TOKENS`] newest live tokens of all users, and its total. The flag is true if there
-/// are older ones.
+/// A page of the [`bounds::MAX_LISTED_TOKENS`] newest live tokens of all users, and its total. The flag is true if
+/// there are older ones.
 pub async fn list_newest_listed(
     conn: &mut Conn,
     what: Listed<'_>,

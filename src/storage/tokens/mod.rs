@@ -1,5 +1,5 @@
-//! The table `tokens`. Deleted rows stay in the table; functions see only live rows, unless their comment says otherwise.
-//! `lists.rs` has the statements of pages, and `keys.rs` those that read keys.
+//! The table `tokens`. Deleted rows stay in the table; functions see only live rows, unless their comment says
+//! otherwise. `lists.rs` has the statements of pages, and `keys.rs` those that read keys.
 
 pub(super) mod columns;
 mod deleted;
@@ -63,8 +63,8 @@ pub async fn lock_listed(conn: &mut Conn, owner: UserId, ids: &[TokenId]) -> Res
     Ok(rows.into_iter().map(|row| token_of!(row)).collect())
 }
 
-/// Locks tokens in the order of ids, deleted ones included, without their policies; see [`list_policies`]. For the ledger,
-/// which has locked their owners before.
+/// Locks tokens in the order of ids, deleted ones included, without their policies; see [`list_policies`]. For the
+/// ledger, which has locked their owners before.
 pub async fn lock_all(conn: &mut Conn, ids: &[TokenId]) -> Result<Vec<LockedToken>, StorageError> {
     let rows = lock_tokens!("", ids).fetch_all(conn).await?;
     Ok(rows.into_iter().map(|row| locked_token!(row)).collect())
@@ -181,9 +181,10 @@ pub async fn insert(
     Ok(id)
 }
 
-/// Writes what an owner can change: the switch and the fields of spec §4.5a. The caller has locked the rows. The version is the
-/// time `now`, or above it, so that none comes back for another policy after a failover that lost an edit. The columns
-/// that only the ledger changes (`used_quota`, `accessed_time`, `held`, counters) are not written. Returns the versions.
+/// Writes what an owner can change: the switch and the fields of spec §4.5a. The caller has locked the rows. The
+/// version is the time `now`, or above it, so that none comes back for another policy after a failover that lost an
+/// edit. The columns that only the ledger changes (`used_quota`, `accessed_time`, `held`, counters) are not written.
+/// Returns the versions.
 pub async fn update(conn: &mut Conn, tokens: &[Token], now: Micros) -> Result<BTreeMap<TokenId, i64>, StorageError> {
     let expiry = |token: &Token| Option::<UnixTime>::from(token.policy.lifetime).map(UnixTime::get);
     let limit = |limit: fn(&PeriodLimits) -> Option<Quota>| {

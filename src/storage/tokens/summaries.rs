@@ -26,8 +26,8 @@ pub async fn list_summaries(conn: &mut Conn, owner: UserId) -> Result<Vec<TokenS
     Ok(rows.into_iter().map(|row| TokenSummary::new(token_of!(row))).collect())
 }
 
-/// The newest live tokens of all users, newest first, at most [`bounds::MAX_LISTED_TOKENS`]. The flag is true if there are older
-/// ones.
+/// The newest live tokens of all users, newest first, at most [`bounds::MAX_LISTED_TOKENS`]. The flag is true if there
+/// are older ones.
 pub async fn list_newest_summaries(conn: &mut Conn) -> Result<(Vec<TokenSummary>, bool), StorageError> {
     let rows = sqlx::query!(
         r#"select id, user_id, key_hint, key_foreign, switched_off_by, name, '' as "note!: TokenNote", show_addresses,

@@ -31,7 +31,8 @@ pub use cluster::Cluster;
 pub use process::Server;
 pub use servers::Servers;
 
-/// The directory of the project. The tests are targets of `crates/cli`, because only the package of a binary knows where it is.
+/// The directory of the project. The tests are targets of `crates/cli`, because only the package of a binary knows
+/// where it is.
 pub const PROJECT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../..");
 
 /// 2026-03-10 12:00:00 UTC, a Tuesday.

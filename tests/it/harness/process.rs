@@ -48,7 +48,8 @@ pub fn run(dir: &Path, settings: &[(&str, &str)], arguments: &[&str]) -> Output 
     keymeter(dir, settings).args(arguments).output().unwrap()
 }
 
-/// Runs the doctor on the test's own database, with these options before. Returns true if it found no error, and its report.
+/// Runs the doctor on the test's own database, with these options before. Returns true if it found no error, and its
+/// report.
 pub fn doctor(pool: &sqlx::PgPool, options: &[&str]) -> (bool, String) {
     let dir = tempfile::tempdir().unwrap();
     let settings =

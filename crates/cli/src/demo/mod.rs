@@ -1,5 +1,5 @@
-//! Demo data: a few users, keys in every state, and three months of charges. They are created through the services and the
-//! ledger, with a clock that moves from then to now.
+//! Demo data: a few users, keys in every state, and three months of charges. They are created through the services and
+//! the ledger, with a clock that moves from then to now.
 
 mod accounts;
 mod keys;

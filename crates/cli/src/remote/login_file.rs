@@ -65,7 +65,8 @@ pub fn read() -> Result<Option<Login>, CommandFailure> {
     Ok(Some(login))
 }
 
-/// The stored login that another one replaces, also if others can read it: all the more its access token must be revoked.
+/// The stored login that another one replaces, also if others can read it: all the more its access token must be
+/// revoked.
 pub fn find_former() -> Option<Login> {
     toml::from_str(&fs::read_to_string(path().ok()?).ok()?).ok()
 }

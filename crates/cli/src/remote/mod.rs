@@ -63,7 +63,8 @@ impl Remote {
         print_line(if self.json { data.text() } else { sentence });
     }
 
-    /// Reads the pages of a list until there are `limit` entries, and prints them as one array, or as `print` shows them.
+    /// Reads the pages of a list until there are `limit` entries, and prints them as one array, or as `print` shows
+    /// them.
     fn list<T: DeserializeOwned>(
         &self,
         path: &str,

@@ -20,8 +20,8 @@ pub const NEEDS_SERVER: &str =
 #[derive(Debug, Clone, Args)]
 #[command(next_help_heading = "Server options")]
 pub struct ServerOptions {
-    /// The server's address, such as `https://keys.example.org`. Otherwise that of `KEYMETER_URL`, else that of `keymeter
-    /// login`.
+    /// The server's address, such as `https://keys.example.org`. Otherwise that of `KEYMETER_URL`, else that of
+    /// `keymeter login`.
     #[arg(long, global = true, value_name = "URL")]
     pub server: Option<String>,
     /// Allow http:// to another machine. Anyone who can read the connection learns the access token.

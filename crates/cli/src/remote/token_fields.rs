@@ -16,7 +16,8 @@ pub struct TokenFields {
     /// Models that the key may use, separated by commas; `gpt-4*` is a pattern. `all` allows every model.
     #[arg(long, value_name = "NAMES", help_heading = "Token")]
     models: Option<String>,
-    /// Addresses and networks that may use the key, separated by commas: 10.0.0.0/8,192.0.2.7. `all` allows every address.
+    /// Addresses and networks that may use the key, separated by commas: 10.0.0.0/8,192.0.2.7. `all` allows every
+    /// address.
     #[arg(long, value_name = "NETWORKS", help_heading = "Token")]
     addresses: Option<String>,
     /// The group; an empty text is the owner's group.

@@ -58,8 +58,8 @@ struct Selection {
 struct ReportArgs {
     #[command(flatten)]
     selection: Selection,
-    /// What the rows are: day, month, token, model, or several of them, separated by commas; with --everyone also user and
-    /// gateway.
+    /// What the rows are: day, month, token, model, or several of them, separated by commas; with --everyone also user
+    /// and gateway.
     #[arg(long, value_name = "WHAT", default_value = "day")]
     by: String,
 }

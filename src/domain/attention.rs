@@ -8,37 +8,25 @@ use super::ledger::StateName;
 use super::money::Quota;
 use super::token::Token;
 use super::user::User;
+use crate::domain::named::named;
 
-/// Why a token needs attention, the most urgent first. What its owner's account stops is no reason: it stops all
-/// tokens, and is said once.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Attention {
-    /// Works, and expires within [`bounds::EXPIRES_SOON_SECONDS`].
-    ExpiresSoon,
-    /// Works, and less than a tenth of its quota is left.
-    NearlySpent,
-    /// A limit of a day, a week or a month is reached.
-    LimitReached,
-    /// Nothing is left of its quota, whether or not it ever had any.
-    Exhausted,
-    Expired,
-    GroupNotAllowed,
-    /// Works, and more of its quota is left than its owner's wallet holds.
-    ExceedsWallet,
-}
-
-impl Attention {
-    /// `reason` of the API.
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::ExpiresSoon => "expires_soon",
-            Self::NearlySpent => "nearly_spent",
-            Self::LimitReached => "limit_reached",
-            Self::Exhausted => "exhausted",
-            Self::Expired => "expired",
-            Self::GroupNotAllowed => "group_not_allowed",
-            Self::ExceedsWallet => "exceeds_wallet",
-        }
+named! {
+    /// Why a token needs attention, the most urgent first. What its owner's account stops is no reason: it stops all
+    /// tokens, and is said once.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+    pub enum Attention {
+        /// Works, and expires within [`bounds::EXPIRES_SOON_SECONDS`].
+        ExpiresSoon = "expires_soon",
+        /// Works, and less than a tenth of its quota is left.
+        NearlySpent = "nearly_spent",
+        /// A limit of a day, a week or a month is reached.
+        LimitReached = "limit_reached",
+        /// Nothing is left of its quota, whether or not it ever had any.
+        Exhausted = "exhausted",
+        Expired = "expired",
+        GroupNotAllowed = "group_not_allowed",
+        /// Works, and more of its quota is left than its owner's wallet holds.
+        ExceedsWallet = "exceeds_wallet",
     }
 }
 

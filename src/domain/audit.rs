@@ -9,6 +9,7 @@ use super::id::{AccessTokenId, AuditId, EnablementRequestId, GatewayId, TokenId,
 use super::money::Quota;
 use super::time::UnixTime;
 use super::user::{Role, User};
+use crate::domain::named::named;
 
 /// Who does something.
 #[derive(Debug, Clone, Copy)]
@@ -48,73 +49,39 @@ impl<'a> From<&'a Caller> for Actor<'a> {
     }
 }
 
-/// What was done. The names in the log are stable, because operators filter by them.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Action {
-    TokenCreated,
-    TokenEdited,
-    TokenEnabled,
-    TokenDisabled,
-    TokenDeleted,
-    TokenRestored,
-    TokenRotated,
-    OldKeyEnded,
-    KeyRevealed,
-    SignedIn,
-    SignInFailed,
-    SessionEnded,
-    AccountCreated,
-    AccountEdited,
-    AccountDeleted,
-    PasswordChanged,
-    AccountUnlocked,
-    QuotaGranted,
-    /// Usage that was counted while the database's clock was ahead became usage of today.
-    FutureUsageMoved,
-    AccessTokenCreated,
-    AccessTokenRevoked,
-    EnablementRequested,
-    EnablementApproved,
-    EnablementRefused,
-    GatewayCreated,
-    GatewayRevoked,
-    GatewayCredentialCreated,
-    GatewayCredentialRevoked,
-}
-
-impl Action {
-    /// The name in the API and in the database.
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::TokenCreated => "token.created",
-            Self::TokenEdited => "token.edited",
-            Self::TokenEnabled => "token.enabled",
-            Self::TokenDisabled => "token.disabled",
-            Self::TokenDeleted => "token.deleted",
-            Self::TokenRestored => "token.restored",
-            Self::TokenRotated => "token.rotated",
-            Self::OldKeyEnded => "token.old_key_ended",
-            Self::KeyRevealed => "token.key_revealed",
-            Self::SignedIn => "user.signed_in",
-            Self::SignInFailed => "user.sign_in_failed",
-            Self::SessionEnded => "user.session_ended",
-            Self::AccountCreated => "user.created",
-            Self::AccountEdited => "user.edited",
-            Self::AccountDeleted => "user.deleted",
-            Self::PasswordChanged => "user.password_changed",
-            Self::AccountUnlocked => "user.unlocked",
-            Self::QuotaGranted => "user.quota_granted",
-            Self::FutureUsageMoved => "user.future_usage_moved",
-            Self::AccessTokenCreated => "access_token.created",
-            Self::AccessTokenRevoked => "access_token.revoked",
-            Self::EnablementRequested => "token_api.requested",
-            Self::EnablementApproved => "token_api.approved",
-            Self::EnablementRefused => "token_api.refused",
-            Self::GatewayCreated => "gateway.created",
-            Self::GatewayRevoked => "gateway.revoked",
-            Self::GatewayCredentialCreated => "gateway.credential_created",
-            Self::GatewayCredentialRevoked => "gateway.credential_revoked",
-        }
+named! {
+    /// What was done. The names in the log are stable, because operators filter by them.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+    pub enum Action {
+        TokenCreated = "token.created",
+        TokenEdited = "token.edited",
+        TokenEnabled = "token.enabled",
+        TokenDisabled = "token.disabled",
+        TokenDeleted = "token.deleted",
+        TokenRestored = "token.restored",
+        TokenRotated = "token.rotated",
+        OldKeyEnded = "token.old_key_ended",
+        KeyRevealed = "token.key_revealed",
+        SignedIn = "user.signed_in",
+        SignInFailed = "user.sign_in_failed",
+        SessionEnded = "user.session_ended",
+        AccountCreated = "user.created",
+        AccountEdited = "user.edited",
+        AccountDeleted = "user.deleted",
+        PasswordChanged = "user.password_changed",
+        AccountUnlocked = "user.unlocked",
+        QuotaGranted = "user.quota_granted",
+        /// Usage that was counted while the database's clock was ahead became usage of today.
+        FutureUsageMoved = "user.future_usage_moved",
+        AccessTokenCreated = "access_token.created",
+        AccessTokenRevoked = "access_token.revoked",
+        EnablementRequested = "token_api.requested",
+        EnablementApproved = "token_api.approved",
+        EnablementRefused = "token_api.refused",
+        GatewayCreated = "gateway.created",
+        GatewayRevoked = "gateway.revoked",
+        GatewayCredentialCreated = "gateway.credential_created",
+        GatewayCredentialRevoked = "gateway.credential_revoked",
     }
 }
 

@@ -5,26 +5,15 @@ use chrono_tz::Tz;
 
 use super::bounds;
 use super::time::{Day, Micros, UnixTime};
+use crate::domain::named::named;
 
-/// A period after which a limit renews.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Period {
-    Day,
-    Week,
-    Month,
-}
-
-impl Period {
-    /// All periods, the shortest first.
-    pub const ALL: [Self; 3] = [Self::Day, Self::Week, Self::Month];
-
-    /// Its name in the API.
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Day => "day",
-            Self::Week => "week",
-            Self::Month => "month",
-        }
+named! {
+    /// A period after which a limit renews.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+    pub enum Period {
+        Day = "day",
+        Week = "week",
+        Month = "month",
     }
 }
 

@@ -2,6 +2,7 @@
 
 use super::id::{EnablementRequestId, UserId};
 use super::time::UnixTime;
+use crate::domain::named::named;
 
 /// A user's request to be enabled.
 #[derive(Debug, Clone)]
@@ -26,31 +27,17 @@ pub struct EnablementRequest {
     pub note: String,
 }
 
-/// The state of an enablement request.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, sqlx::Type)]
-#[sqlx(type_name = "text", rename_all = "lowercase")]
-pub enum EnablementState {
-    /// Not decided yet.
-    Pending,
-    /// The account was enabled.
-    Approved,
-    /// The account was not enabled.
-    Refused,
-}
-
-impl EnablementState {
-    /// The name in the API and in the database.
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Pending => "pending",
-            Self::Approved => "approved",
-            Self::Refused => "refused",
-        }
-    }
-
-    /// The state with this name.
-    pub fn parse(name: &str) -> Option<Self> {
-        [Self::Pending, Self::Approved, Self::Refused].into_iter().find(|state| state.as_str() == name)
+named! {
+    /// The state of an enablement request.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, sqlx::Type)]
+    #[sqlx(type_name = "text", rename_all = "lowercase")]
+    pub enum EnablementState {
+        /// Not decided yet.
+        Pending = "pending",
+        /// The account was enabled.
+        Approved = "approved",
+        /// The account was not enabled.
+        Refused = "refused",
     }
 }
 

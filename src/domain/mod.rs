@@ -31,6 +31,7 @@ pub mod ledger;
 pub mod limit_change;
 pub mod model_limits;
 pub mod money;
+mod named;
 pub mod old_key;
 pub mod order;
 pub mod page;

@@ -15,30 +15,18 @@ use super::ledger::{Refusal, RefusalReason, RequestContext};
 use super::money::Quota;
 use super::request_history::RequestToken;
 use super::time::UnixTime;
+use crate::domain::named::named;
 
-/// What a gateway asked for when it was refused.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, sqlx::Type)]
-#[sqlx(type_name = "text", rename_all = "snake_case")]
-pub enum RefusedCall {
-    Verify,
-    ForwardAuth,
-    Charge,
-    Reserve,
-    Extend,
-}
-
-impl RefusedCall {
-    pub const ALL: [Self; 5] = [Self::Verify, Self::ForwardAuth, Self::Charge, Self::Reserve, Self::Extend];
-
-    /// Its name in the API and in the database.
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Verify => "verify",
-            Self::ForwardAuth => "forward_auth",
-            Self::Charge => "charge",
-            Self::Reserve => "reserve",
-            Self::Extend => "extend",
-        }
+named! {
+    /// What a gateway asked for when it was refused.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, sqlx::Type)]
+    #[sqlx(type_name = "text", rename_all = "snake_case")]
+    pub enum RefusedCall {
+        Verify = "verify",
+        ForwardAuth = "forward_auth",
+        Charge = "charge",
+        Reserve = "reserve",
+        Extend = "extend",
     }
 }
 

@@ -7,6 +7,7 @@
 
 use super::rate_limits::{admit_request, full_bucket, interval};
 use super::time::Micros;
+use crate::domain::named::named;
 
 /// The attempts that new networks share, as a multiple of those of one network.
 const NEW_NETWORKS: i64 = 3;
@@ -24,22 +25,14 @@ pub struct SignInBuckets {
     pub new_networks: Micros,
 }
 
-/// Whose attempts are used up.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum LockedOut {
-    /// Those of one network.
-    Network,
-    /// Those of all networks from which nobody signed in.
-    NewNetworks,
-}
-
-impl LockedOut {
-    /// `reason` of the API.
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Network => "network",
-            Self::NewNetworks => "new_networks",
-        }
+named! {
+    /// Whose attempts are used up.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+    pub enum LockedOut {
+        /// Those of one network.
+        Network = "network",
+        /// Those of all networks from which nobody signed in.
+        NewNetworks = "new_networks",
     }
 }
 

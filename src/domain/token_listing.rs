@@ -4,6 +4,7 @@ use super::group::{Group, Groups};
 use super::ledger::StateName;
 use super::order::Order;
 use super::status::Status;
+use crate::domain::named::named;
 
 /// Which tokens a list shows, and in which order. The default is every token, newest first (spec §2.2).
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -18,37 +19,20 @@ pub struct TokenListing {
     pub order: Order,
 }
 
-/// What tokens are ordered by. Tokens that are equal in it are ordered by id.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum TokenSort {
-    #[default]
-    Id,
-    /// In lower case, by code point.
-    Name,
-    /// Unlimited tokens have more than any other.
-    RemainQuota,
-    UsedQuota,
-    AccessedTime,
-    /// Tokens that never expire come after all others.
-    ExpiredTime,
-}
-
-impl TokenSort {
-    /// The name in the API and in the SQL of lists.
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Id => "id",
-            Self::Name => "name",
-            Self::RemainQuota => "remain_quota",
-            Self::UsedQuota => "used_quota",
-            Self::AccessedTime => "accessed_time",
-            Self::ExpiredTime => "expired_time",
-        }
-    }
-
-    fn parse(name: &str) -> Option<Self> {
-        use TokenSort::{AccessedTime, ExpiredTime, Id, Name, RemainQuota, UsedQuota};
-        [Id, Name, RemainQuota, UsedQuota, AccessedTime, ExpiredTime].into_iter().find(|sort| sort.as_str() == name)
+named! {
+    /// What tokens are ordered by. Tokens that are equal in it are ordered by id.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+    pub enum TokenSort {
+        #[default]
+        Id = "id",
+        /// In lower case, by code point.
+        Name = "name",
+        /// Unlimited tokens have more than any other.
+        RemainQuota = "remain_quota",
+        UsedQuota = "used_quota",
+        AccessedTime = "accessed_time",
+        /// Tokens that never expire come after all others.
+        ExpiredTime = "expired_time",
     }
 }
 

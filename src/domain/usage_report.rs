@@ -11,6 +11,7 @@ use super::date_range::{DateRange, DateRangeInvalid};
 use super::id::{GatewayId, TokenId, UserId};
 use super::money::Quota;
 use super::time::{Day, UnixTime};
+use crate::domain::named::named;
 
 /// The days of a report, both ends included; at most [`bounds::MAX_REPORT_DAYS`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -28,18 +29,20 @@ pub struct ReportRequest {
     pub grouping: Grouping,
 }
 
-/// What the lines of a report are grouped by.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Dimension {
-    Day,
-    /// Of the calendar. Together with `Day`, the rows are those of days.
-    Month,
-    User,
-    Token,
-    /// As the gateways name them; without a name, the empty text.
-    Model,
-    /// That charged it.
-    Gateway,
+named! {
+    /// What the lines of a report are grouped by.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+    pub enum Dimension {
+        Day = "day",
+        /// Of the calendar. Together with `Day`, the rows are those of days.
+        Month = "month",
+        User = "user",
+        Token = "token",
+        /// As the gateways name them; without a name, the empty text.
+        Model = "model",
+        /// That charged it.
+        Gateway = "gateway",
+    }
 }
 
 /// The dimensions of a report; never empty.
@@ -159,20 +162,6 @@ impl ReportSpan {
     /// Every day, ascending.
     fn days(self) -> impl Iterator<Item = Day> {
         (0..=self.to.days_since(self.from)).map(move |n| self.from.plus_days(n))
-    }
-}
-
-impl Dimension {
-    /// The name in the API.
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Day => "day",
-            Self::Month => "month",
-            Self::User => "user",
-            Self::Token => "token",
-            Self::Model => "model",
-            Self::Gateway => "gateway",
-        }
     }
 }
 

@@ -9,6 +9,7 @@ use super::order::Order;
 use super::period_limits::PeriodLimits;
 use super::time::UnixTime;
 use super::username::Username;
+use crate::domain::named::named;
 
 /// An account.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -231,31 +232,17 @@ pub struct UserFilter {
     pub order: Order,
 }
 
-/// What accounts are ordered by. Accounts that are equal in it are ordered by id.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum UserSort {
-    #[default]
-    Id,
-    /// In one case, by code point.
-    Username,
-    /// The wallet.
-    Quota,
-    UsedQuota,
-}
-
-impl UserSort {
-    /// The name in the API and in the SQL of lists.
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Id => "id",
-            Self::Username => "username",
-            Self::Quota => "quota",
-            Self::UsedQuota => "used_quota",
-        }
-    }
-
-    fn parse(name: &str) -> Option<Self> {
-        [Self::Id, Self::Username, Self::Quota, Self::UsedQuota].into_iter().find(|sort| sort.as_str() == name)
+named! {
+    /// What accounts are ordered by. Accounts that are equal in it are ordered by id.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+    pub enum UserSort {
+        #[default]
+        Id = "id",
+        /// In one case, by code point.
+        Username = "username",
+        /// The wallet.
+        Quota = "quota",
+        UsedQuota = "used_quota",
     }
 }
 

@@ -270,7 +270,7 @@ fn on_expiry(text: Option<&str>) -> Result<OnExpiry, ApiError> {
         return Ok(OnExpiry::default());
     };
     let invalid = || ApiError::new(ErrorCode::InvalidOnExpiry, "`on_expiry` must be `release` or `charge`");
-    OnExpiry::from_text(text).ok_or_else(invalid)
+    OnExpiry::parse(text).ok_or_else(invalid)
 }
 
 /// The optional field `ttl_seconds`.

@@ -14,6 +14,7 @@ use crate::domain::account::{Account, Budget};
 use crate::domain::calendar::Moment;
 use crate::domain::group::Groups;
 use crate::domain::money::Quota;
+use crate::domain::named::named;
 use crate::domain::period_limits::PeriodExceeded;
 use crate::domain::rate_limits::{RateCounters, RateLimits};
 use crate::domain::time::UnixTime;
@@ -29,60 +30,30 @@ pub struct KeyState {
     pub until: Option<UnixTime>,
 }
 
-/// The states. Rates and open reservations are not among them: they pass within seconds, or with the requests under
-/// way.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum StateName {
-    Working,
-    Disabled,
-    Expired,
-    /// The owner is disabled.
-    AccountDisabled,
-    /// The owner may no longer use the token's group.
-    GroupNotAllowed,
-    /// Nothing is left of its quota, whether or not it ever had any.
-    UsedUp,
-    /// Nothing is left in the owner's wallet.
-    AccountEmpty,
-    /// A daily, weekly or monthly limit of the token is reached.
-    KeyLimitReached,
-    /// One of its owner is reached.
-    AccountLimitReached,
+named! {
+    /// The states. Rates and open reservations are not among them: they pass within seconds, or with the requests under
+    /// way.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+    pub enum StateName {
+        Working = "working",
+        Disabled = "disabled",
+        Expired = "expired",
+        /// The owner is disabled.
+        AccountDisabled = "account_disabled",
+        /// The owner may no longer use the token's group.
+        GroupNotAllowed = "group_not_allowed",
+        /// Nothing is left of its quota, whether or not it ever had any.
+        UsedUp = "used_up",
+        /// Nothing is left in the owner's wallet.
+        AccountEmpty = "account_empty",
+        /// A daily, weekly or monthly limit of the token is reached.
+        KeyLimitReached = "key_limit_reached",
+        /// One of its owner is reached.
+        AccountLimitReached = "account_limit_reached",
+    }
 }
 
 impl StateName {
-    pub const ALL: [Self; 9] = [
-        Self::Working,
-        Self::Disabled,
-        Self::Expired,
-        Self::AccountDisabled,
-        Self::GroupNotAllowed,
-        Self::UsedUp,
-        Self::AccountEmpty,
-        Self::KeyLimitReached,
-        Self::AccountLimitReached,
-    ];
-
-    /// `state` of the API.
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Working => "working",
-            Self::Disabled => "disabled",
-            Self::Expired => "expired",
-            Self::AccountDisabled => "account_disabled",
-            Self::GroupNotAllowed => "group_not_allowed",
-            Self::UsedUp => "used_up",
-            Self::AccountEmpty => "account_empty",
-            Self::KeyLimitReached => "key_limit_reached",
-            Self::AccountLimitReached => "account_limit_reached",
-        }
-    }
-
-    /// From the name in the API.
-    pub fn parse(name: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|state| state.as_str() == name)
-    }
-
     const fn of(refusal: &Refusal) -> Self {
         match refusal.reason {
             TokenDisabled | InvalidKey => Self::Disabled,

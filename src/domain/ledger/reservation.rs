@@ -3,6 +3,7 @@
 use crate::domain::group::Ratio;
 use crate::domain::id::{GatewayId, ReservationId, TokenId, UserId};
 use crate::domain::money::Quota;
+use crate::domain::named::named;
 use crate::domain::time::UnixTime;
 
 /// Quota that is held for a request.
@@ -29,28 +30,15 @@ pub struct Reservation {
     pub state: ReservationState,
 }
 
-/// What becomes of a hold whose time is over.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum OnExpiry {
-    /// It is given back, and its reservation can still be settled.
-    #[default]
-    Release,
-    /// It is charged as a whole, and its reservation can never be settled otherwise.
-    Charge,
-}
-
-impl OnExpiry {
-    /// From the text of the API.
-    pub fn from_text(text: &str) -> Option<Self> {
-        [Self::Release, Self::Charge].into_iter().find(|known| known.as_str() == text)
-    }
-
-    /// The text of the API.
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Release => "release",
-            Self::Charge => "charge",
-        }
+named! {
+    /// What becomes of a hold whose time is over.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+    pub enum OnExpiry {
+        /// It is given back, and its reservation can still be settled.
+        #[default]
+        Release = "release",
+        /// It is charged as a whole, and its reservation can never be settled otherwise.
+        Charge = "charge",
     }
 }
 

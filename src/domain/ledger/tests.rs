@@ -496,7 +496,7 @@ fn l7_a_reservation_that_would_be_charged_on_expiry_ends_like_any_other_before()
 
 #[test]
 fn what_becomes_of_an_expired_hold_reads_back_as_it_was_written() {
-    let known = ["release", "charge", "", "Charge", "keep"].map(OnExpiry::from_text);
+    let known = ["release", "charge", "", "Charge", "keep"].map(OnExpiry::parse);
     assert_eq!(known, [Some(OnExpiry::Release), Some(OnExpiry::Charge), None, None, None]);
     assert_eq!([OnExpiry::default(), OnExpiry::Charge].map(OnExpiry::as_str), ["release", "charge"]);
 }

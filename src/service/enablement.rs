@@ -50,7 +50,7 @@ impl From<StorageError> for EnablementError {
             Some(
                 Constraint::UsernameUnique
                 | Constraint::UsernameSkeletonUnique
-                | Constraint::IdempotencyKeyUnique
+                | Constraint::RequestIdUnique
                 | Constraint::ReservationIdUnique,
             )
             | None => Self::Storage(error),

@@ -46,7 +46,7 @@ pub enum Constraint {
     /// The account has a pending request already.
     OnePendingRequest,
     /// The id was sent before, or another server has just written its record.
-    IdempotencyKeyUnique,
+    RequestIdUnique,
     /// Another batch has just made a reservation with this id.
     ReservationIdUnique,
 }
@@ -56,7 +56,7 @@ impl Constraint {
         Self::UsernameUnique,
         Self::UsernameSkeletonUnique,
         Self::OnePendingRequest,
-        Self::IdempotencyKeyUnique,
+        Self::RequestIdUnique,
         Self::ReservationIdUnique,
     ];
 
@@ -66,7 +66,7 @@ impl Constraint {
             Self::UsernameUnique => "users_username_unique",
             Self::UsernameSkeletonUnique => "users_username_skeleton_unique",
             Self::OnePendingRequest => "enablement_requests_one_pending",
-            Self::IdempotencyKeyUnique => "idempotency_records_pkey",
+            Self::RequestIdUnique => "idempotency_records_pkey",
             Self::ReservationIdUnique => "reservations_pkey",
         }
     }
@@ -129,9 +129,7 @@ impl StorageError {
         match self.constraint() {
             Some(Constraint::UsernameUnique) => Some(UsernameConflict::Taken),
             Some(Constraint::UsernameSkeletonUnique) => Some(UsernameConflict::Confusable),
-            Some(
-                Constraint::OnePendingRequest | Constraint::IdempotencyKeyUnique | Constraint::ReservationIdUnique,
-            )
+            Some(Constraint::OnePendingRequest | Constraint::RequestIdUnique | Constraint::ReservationIdUnique)
             | None => None,
         }
     }
@@ -231,14 +229,14 @@ mod tests {
     fn a_constraint_is_recognised_by_its_field_or_by_the_message() {
         let message = r#"duplicate key value violates unique constraint "idempotency_records_pkey_102008""#;
         let table = [
-            ("23505", Some("idempotency_records_pkey"), "", Some(Constraint::IdempotencyKeyUnique)),
-            ("23505", None, message, Some(Constraint::IdempotencyKeyUnique)),
-            ("23505", Some("idempotency_records_pkey_102008"), message, Some(Constraint::IdempotencyKeyUnique)),
+            ("23505", Some("idempotency_records_pkey"), "", Some(Constraint::RequestIdUnique)),
+            ("23505", None, message, Some(Constraint::RequestIdUnique)),
+            ("23505", Some("idempotency_records_pkey_102008"), message, Some(Constraint::RequestIdUnique)),
             (
                 "23505",
                 Some("idempotency_records_pkey_ccold"),
                 "doppelter Schlüsselwert verletzt Unique-Constraint »idempotency_records_pkey_ccold«",
-                Some(Constraint::IdempotencyKeyUnique),
+                Some(Constraint::RequestIdUnique),
             ),
             ("23P01", Some("users_username_skeleton_unique"), "", Some(Constraint::UsernameSkeletonUnique)),
             ("23505", Some("tokens_key_digest_unique"), r#"violates "tokens_key_digest_unique""#, None),

@@ -115,7 +115,7 @@ pub async fn add_users(
     ended_month: Option<Day>,
     limit: i64,
 ) -> Result<Option<UserId>, StorageError> {
-    // Whoever was not charged since has no usage in these days.
+    // A user without a charge since then has no usage in these days.
     let since = ended_month.unwrap_or(pass.from);
     let last = sqlx::query_scalar!(
         r#"select max(id) as "id: UserId" from (

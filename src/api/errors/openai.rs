@@ -19,7 +19,7 @@ const RETRY_AFTER_UNAVAILABLE: u64 = 2;
 
 /// A failure of forward-auth in the shape of the OpenAI API.
 #[derive(Debug, PartialEq, Eq)]
-pub struct OpenAiRefusal<'a> {
+pub struct ForwardAuthFailure<'a> {
     pub status: StatusCode,
     kind: &'static str,
     code: &'static str,
@@ -29,7 +29,7 @@ pub struct OpenAiRefusal<'a> {
     may_retry: bool,
 }
 
-impl<'a> OpenAiRefusal<'a> {
+impl<'a> ForwardAuthFailure<'a> {
     /// Returns true if this request is answered in this shape.
     pub fn is_asked_for(path: &str, headers: &HeaderMap) -> bool {
         let is_forward_auth =
@@ -87,7 +87,7 @@ struct BodyError<'a> {
     code: &'static str,
 }
 
-impl IntoResponse for OpenAiRefusal<'_> {
+impl IntoResponse for ForwardAuthFailure<'_> {
     fn into_response(self) -> Response {
         let Self { status, kind, code, message, retry_after, may_retry } = self;
         let mut answer = Plain(Body { error: BodyError { message, r#type: kind, param: None, code } }).into_response();
@@ -132,7 +132,7 @@ mod tests {
         ];
         for (code, given, status, kind, shown, retry_after, may_retry) in table {
             let failure = ApiError { retry_after: given, ..ApiError::new(code, "why") };
-            let refusal = OpenAiRefusal::of(&failure);
+            let refusal = ForwardAuthFailure::of(&failure);
             let seen = (refusal.status.as_u16(), refusal.kind, refusal.code, refusal.retry_after, refusal.may_retry);
             assert_eq!(seen, (status, kind, shown, retry_after, may_retry), "{code:?}");
             assert_eq!(refusal.message == "why", kind != "api_error", "{code:?}");
@@ -143,11 +143,11 @@ mod tests {
     fn only_forward_auth_answers_in_this_shape_and_only_if_it_is_asked_to() {
         let asked = |path: &str, shape: &'static str| {
             let headers = HeaderMap::from_iter([(X_ERROR_SHAPE, HeaderValue::from_static(shape))]);
-            OpenAiRefusal::is_asked_for(path, &headers)
+            ForwardAuthFailure::is_asked_for(path, &headers)
         };
         assert!(asked("/api/gateway/auth", "openai") && asked("/api/gateway/auth/v1/chat", "openai"));
         assert!(!asked("/api/gateway/auth", "anthropic") && !asked("/api/gateway/auth", ""));
         assert!(!asked("/api/gateway/authority", "openai") && !asked("/api/gateway/charge", "openai"));
-        assert!(!OpenAiRefusal::is_asked_for("/api/gateway/auth", &HeaderMap::new()));
+        assert!(!ForwardAuthFailure::is_asked_for("/api/gateway/auth", &HeaderMap::new()));
     }
 }

@@ -7,7 +7,7 @@ use http::{HeaderName, HeaderValue, StatusCode, header};
 use crate::api::envelope::{Failure, OpenAiFailure};
 use crate::api::errors::code::ErrorCode;
 use crate::api::errors::failure::{About, ApiError};
-use crate::api::errors::openai::OpenAiRefusal;
+use crate::api::errors::openai::ForwardAuthFailure;
 use crate::api::etag::etag;
 use crate::api::extract::MAX_BODY;
 use crate::api::state::AppState;
@@ -24,7 +24,7 @@ pub(super) struct FailureFormat {
 impl FailureFormat {
     pub(super) fn of(request: &Request) -> Self {
         let path = request.uri().path().to_owned();
-        let is_for_sdk = OpenAiRefusal::is_asked_for(&path, request.headers());
+        let is_for_sdk = ForwardAuthFailure::is_asked_for(&path, request.headers());
         Self { path, is_for_sdk }
     }
 
@@ -41,7 +41,7 @@ impl FailureFormat {
             app.core.db.suspect();
         }
         if self.is_for_sdk {
-            let mut answer = OpenAiRefusal::of(&failure).into_response();
+            let mut answer = ForwardAuthFailure::of(&failure).into_response();
             answer.extensions_mut().insert(failure);
             return answer;
         }

@@ -163,7 +163,7 @@ impl PartialSchema for StateBody {
         ObjectBuilder::new()
             .schema_type(Type::String)
             .description(Some(
-                "Whether a key works now, and if not, why: what a request of the least cost would be answered. Later versions \
+                "Whether a key works now, and if not, why: the answer to a request of cost 1. Later versions \
                  may have more states; a key in an unknown one does not work.",
             ))
             .enum_values(Some(StateName::ALL.map(StateName::as_str)))

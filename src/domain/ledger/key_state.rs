@@ -22,7 +22,7 @@ use crate::domain::token::Token;
 use crate::domain::token_policy::TokenPolicy;
 use crate::domain::user::User;
 
-/// What a request of the least cost, without a model and an address, would be answered now.
+/// The answer to a request of cost 1 without model and address.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct KeyState {
     pub name: StateName,

@@ -125,8 +125,7 @@ impl<'a> Batch<'a> {
     /// What a reservation costs that is settled with `model`. If it was settled by the same counts before, what it cost
     /// then.
     ///
-    /// Its work is done, so it is never free because a price is missing: without one of this model, that of the model
-    /// counts that it was made for, and without that, the whole hold.
+    /// A settlement is always charged: by the price of its model, else of the reserved model, else the hold.
     pub(super) fn settled_amount(
         &self,
         id: ReservationId,

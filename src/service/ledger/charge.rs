@@ -164,7 +164,7 @@ impl Operation for Charge {
         rows.add_key(&self.key);
     }
 
-    fn idempotency_key(&self) -> Option<&GatewayRequestId> {
+    fn gateway_request_id(&self) -> Option<&GatewayRequestId> {
         self.idempotency.as_ref().map(|idempotency| &idempotency.key)
     }
 

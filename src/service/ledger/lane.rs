@@ -109,17 +109,17 @@ impl Lane {
                 {
                     self.metrics.retried(Retry::Contended);
                 }
-                // Whatever the error is called: an id that was sent before may be the cause.
+                // A repeated request id can surface as any constraint error.
                 Err(error)
                     if ids == RequestIds::TakeForNew
                         && error.may_concern_one_row()
-                        && operations.iter().any(|one| one.idempotency_key().is_some()) =>
+                        && operations.iter().any(|one| one.gateway_request_id().is_some()) =>
                 {
                     self.metrics.retried(Retry::IdempotencyKey);
                     self.look_ups.store(LOOK_UPS, Ordering::Relaxed);
                     ids = RequestIds::LookUp;
                 }
-                Err(StorageError::Constraint(Constraint::IdempotencyKeyUnique)) if tries < TRIES => {
+                Err(StorageError::Constraint(Constraint::RequestIdUnique)) if tries < TRIES => {
                     self.metrics.retried(Retry::IdempotencyKey);
                 }
                 // Rows that were waited for, or a whole table.
@@ -245,7 +245,7 @@ impl Lane {
         }
         let mut changes = batch.into_changes();
         if ids == RequestIds::TakeForNew && is_any_recorded(conn, operations).await? {
-            return Err(StorageError::Constraint(Constraint::IdempotencyKeyUnique));
+            return Err(StorageError::Constraint(Constraint::RequestIdUnique));
         }
         let prices = changes.charges.iter().filter_map(|charge| charge.price).collect();
         changes.price_ids = self.parts.prices.ids(conn, prices, at.now).await?;
@@ -276,6 +276,6 @@ async fn begin_graces(conn: &mut Conn, changes: &Changes, now: Micros) -> Result
 /// gets the first answer, also if it would be refused now.
 async fn is_any_recorded(conn: &mut Conn, operations: &[Queued]) -> Result<bool, StorageError> {
     let unrecorded: Vec<_> =
-        operations.iter().filter(|one| one.has_failed()).filter_map(Queued::idempotency_key).collect();
+        operations.iter().filter(|one| one.has_failed()).filter_map(Queued::gateway_request_id).collect();
     Ok(!unrecorded.is_empty() && !ledger::list_idempotency_records(conn, &unrecorded).await?.is_empty())
 }

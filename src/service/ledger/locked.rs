@@ -92,10 +92,10 @@ impl LockedRows {
         set_policies(conn, &mut balances, (&rows.tokens, &extended), groups, &owner_groups).await?;
         let used_keys = read_keys(conn, &balances, (&rows.tokens, &rows.in_several_versions), &rows.keys).await?;
 
-        let records = if ids == RequestIds::TakeForNew || rows.idempotency_keys.is_empty() {
+        let records = if ids == RequestIds::TakeForNew || rows.request_ids.is_empty() {
             BTreeMap::new()
         } else {
-            ledger::list_idempotency_records(conn, &Vec::from_iter(rows.idempotency_keys)).await?
+            ledger::list_idempotency_records(conn, &Vec::from_iter(rows.request_ids)).await?
         };
         let is_settled = |id: &ReservationId| {
             let state = balances.reservations.get(id).map(|reservation| reservation.state);

@@ -29,11 +29,11 @@ pub(super) trait Operation: Send + Sync + 'static {
     /// The owner of the wallet. Operations of one owner are never in two batches at once.
     fn owner(&self) -> UserId;
 
-    /// Names the rows that it needs, besides those of [`Operation::idempotency_key`].
+    /// Names the rows that it needs, besides those of [`Operation::gateway_request_id`].
     fn require<'a>(&'a self, rows: &mut NeededRows<'a>);
 
     /// The gateway's own id of it, if it has one under which its outcome is recorded.
-    fn idempotency_key(&self) -> Option<&GatewayRequestId> {
+    fn gateway_request_id(&self) -> Option<&GatewayRequestId> {
         None
     }
 
@@ -77,8 +77,8 @@ impl Queued {
     }
 
     /// The gateway's own id of it, if its outcome is recorded under one.
-    pub(super) fn idempotency_key(&self) -> Option<&GatewayRequestId> {
-        self.operation.idempotency_key()
+    pub(super) fn gateway_request_id(&self) -> Option<&GatewayRequestId> {
+        self.operation.gateway_request_id()
     }
 
     /// Returns true if it was decided and failed: then it recorded nothing.
@@ -130,7 +130,7 @@ impl std::fmt::Debug for Queued {
 trait PendingOperation: Send + Sync {
     fn require<'a>(&'a self, rows: &mut NeededRows<'a>);
     fn apply(&mut self, batch: &mut Batch<'_>);
-    fn idempotency_key(&self) -> Option<&GatewayRequestId>;
+    fn gateway_request_id(&self) -> Option<&GatewayRequestId>;
     fn has_failed(&self) -> bool;
     fn tells_of_a_commit(&self) -> bool;
     fn fail(&mut self, error: LedgerError);
@@ -150,7 +150,7 @@ struct Waiting<O: Operation> {
 impl<O: Operation> PendingOperation for Waiting<O> {
     fn require<'a>(&'a self, rows: &mut NeededRows<'a>) {
         rows.owners.insert(self.operation.owner());
-        rows.idempotency_keys.extend(self.operation.idempotency_key());
+        rows.request_ids.extend(self.operation.gateway_request_id());
         self.operation.require(rows);
     }
 
@@ -159,8 +159,8 @@ impl<O: Operation> PendingOperation for Waiting<O> {
         self.outcome = (!is_blocked).then(|| self.operation.apply(batch));
     }
 
-    fn idempotency_key(&self) -> Option<&GatewayRequestId> {
-        self.operation.idempotency_key()
+    fn gateway_request_id(&self) -> Option<&GatewayRequestId> {
+        self.operation.gateway_request_id()
     }
 
     fn has_failed(&self) -> bool {

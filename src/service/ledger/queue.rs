@@ -65,7 +65,7 @@ struct State {
     retry_at: Option<Instant>,
     /// Owners with operations in a batch.
     taken: HashSet<UserId>,
-    /// How many operations wait of all other owners.
+    /// Queued operations whose owner is not blocked.
     ready: usize,
     /// Batches under way.
     running: u32,

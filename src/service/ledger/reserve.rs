@@ -153,7 +153,7 @@ impl Operation for Reserve {
         rows.add_key(&self.key);
     }
 
-    fn idempotency_key(&self) -> Option<&GatewayRequestId> {
+    fn gateway_request_id(&self) -> Option<&GatewayRequestId> {
         self.idempotency.as_ref().map(|idempotency| &idempotency.key)
     }
 

@@ -19,7 +19,7 @@ pub(super) struct NeededRows<'a> {
     pub(super) extended: BTreeSet<ReservationId>,
     /// Those of them that are settled by the price of a model.
     pub(super) priced: BTreeSet<ReservationId>,
-    pub(super) idempotency_keys: BTreeSet<&'a GatewayRequestId>,
+    pub(super) request_ids: BTreeSet<&'a GatewayRequestId>,
     /// The keys by which they are charged.
     pub(super) keys: Vec<(TokenId, &'a Digest)>,
     /// Those of the tokens that this server remembers in more than one version, each with another key.

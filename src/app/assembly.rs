@@ -67,6 +67,7 @@ use crate::telemetry::clock::ClockMetrics;
 use crate::telemetry::jobs::JobMetrics;
 use crate::telemetry::requests::HttpMetrics;
 use crate::telemetry::{self, Metrics};
+
 /// The assembled service.
 pub struct App {
     pub state: Arc<AppState>,

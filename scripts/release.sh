@@ -56,6 +56,8 @@ rm -r "${out:?}/$name"
 say 'listing what it is made of'
 cargo cyclonedx --manifest-path crates/cli/Cargo.toml --format json --override-filename release-sbom --quiet
 mv crates/cli/release-sbom.json "$out/$name.cdx.json"
+# It writes one beside each Cargo.toml of the workspace.
+rm -f release-sbom.json crates/*/release-sbom.json
 (cd dashboard && npm sbom --sbom-format cyclonedx --omit dev) >"$out/$name-dashboard.cdx.json"
 (cd "$out" && sha256sum ./*.tar.gz ./*.cdx.json | sed 's| \./| |' >"$name.sha256")
 ls -l "$out" >&2

@@ -488,5 +488,6 @@ fn completion_and_manual_pages_know_the_commands_and_no_option_takes_a_secret() 
     let page = std::fs::read_to_string(pages.join("keymeter-token-create.1")).unwrap();
     assert!(page.contains("keymeter token create ci"), "{page}");
     let help = person.stdout(&["--help"]);
+    assert!(help.starts_with("Issues API keys and enforces what each may spend.\n"), "{help}");
     assert!(help.contains("Exit codes: 0 done") && help.contains("KEYMETER_ACCESS_TOKEN"));
 }

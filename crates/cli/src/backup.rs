@@ -21,7 +21,7 @@ pub async fn back_up(config: &Config, to: &Path) -> Result<(), CommandFailure> {
             connect: &database.options.connect,
             master_key_is_set: config.secrets.master_key.is_some(),
         };
-        backup::back_up(from, to).await.map_err(|error| CommandFailure::from(error.to_string()))
+        backup::back_up(from, to).await.map_err(CommandFailure::from)
     };
     let has_key = app::with_database(config, back_up).await?;
     print_line(&format!("the database is in {}", to.display()));
@@ -35,7 +35,7 @@ pub async fn back_up(config: &Config, to: &Path) -> Result<(), CommandFailure> {
 
 pub fn restore(config: &Config, from: &Path) -> Result<(), CommandFailure> {
     require_private(config)?;
-    backup::restore(&config.data_dir, from).map_err(|error| error.to_string())?;
+    backup::restore(&config.data_dir, from)?;
     print_line(&format!("restored into {}; check it with `keymeter doctor`", config.data_dir.display()));
     Ok(())
 }

@@ -8,6 +8,7 @@ use http::StatusCode;
 use keymeter::api::errors::failure::ApiError;
 use keymeter::app::StartError;
 use keymeter::storage::OpenError;
+use keymeter_postgres::backup::BackupError;
 
 /// The exit code if a person has to choose another database or to install one, so that a supervisor can tell it from a
 /// failure that passes.
@@ -77,9 +78,28 @@ impl From<StartError> for CommandFailure {
     }
 }
 
+impl From<BackupError> for CommandFailure {
+    fn from(error: BackupError) -> Self {
+        match error {
+            BackupError::Private(error) => StartError::Private(error).into(),
+            error => error.to_string().into(),
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
+    use keymeter_postgres::PrivateError;
+
     use super::*;
+
+    #[test]
+    fn a_supervisor_can_tell_a_backup_that_needs_a_person() {
+        let failure = CommandFailure::from(BackupError::Private(PrivateError::NoAccount));
+        assert_eq!(failure.code, ExitCode::from(NO_DATABASE));
+        let failure = CommandFailure::from(BackupError::Incomplete("there".into()));
+        assert_eq!(failure.code, ExitCode::FAILURE);
+    }
 
     #[test]
     fn statuses_have_exit_codes() {

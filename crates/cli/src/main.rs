@@ -44,9 +44,10 @@ use keymeter::{service, telemetry};
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
-/// Issues API keys and enforces what each may spend.
+const ABOUT: &str = "Issues API keys and enforces what each may spend.";
+
 #[derive(Debug, Parser)]
-#[command(name = "keymeter", version = VERSION, about, after_help = HELP)]
+#[command(name = "keymeter", version = VERSION, about = ABOUT, after_help = HELP)]
 struct Cli {
     /// TOML file with settings; config/default.toml documents all of them.
     #[arg(long, global = true, value_name = "FILE")]

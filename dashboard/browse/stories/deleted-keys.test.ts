@@ -193,9 +193,10 @@ test('several keys get quota, are disabled and enabled together, all or none', a
   ]);
 
   const website = await named('Website');
-  const past = { id: website?.id ?? 0, expired_time: 1_700_000_000, status: 2 };
+  const past = { id: website?.id ?? 0, expired_time: 1_700_000_000 };
   await done(api.PUT('/api/token/', { body: past }));
-  await done(api.PUT('/api/token/', { params: { query: { status_only: '1' } }, body: past }));
+  const disabled = { id: past.id, status: 2 };
+  await done(api.PUT('/api/token/', { params: { query: { status_only: '1' } }, body: disabled }));
   await page.reload();
   await all.check();
   await bar.getByRole('button', { name: 'Enable' }).click();

@@ -87,8 +87,8 @@ fn files(extension: &str) -> Vec<PathBuf> {
     while let Some(folder) = folders.pop() {
         for entry in fs::read_dir(Path::new(PROJECT).join(&folder)).unwrap().map(Result::unwrap) {
             let name = entry.file_name().into_string().unwrap();
-            let is_foreign =
-                name.starts_with('.') || ["data", "dist", "node_modules", "target"].contains(&name.as_str());
+            let is_foreign = name.starts_with('.')
+                || ["data", "dist", "node_modules", "screenshots", "target"].contains(&name.as_str());
             if entry.file_type().unwrap().is_dir() && !is_foreign {
                 folders.push(folder.join(name));
             } else if name.ends_with(extension) {

@@ -122,10 +122,10 @@ impl Lane {
                 Err(StorageError::Constraint(Constraint::RequestIdUnique)) if tries < TRIES => {
                     self.metrics.retried(Retry::IdempotencyKey);
                 }
-                // Rows that were waited for, or a whole table.
+                // Rows that were waited for, for a moment only, or a whole table.
                 Err(StorageError::Blocked(_)) if !was_blocked => {
                     self.metrics.retried(Retry::Blocked);
-                    (was_blocked, locking) = (true, Locking::Skip);
+                    (was_blocked, locking) = (locking == Locking::Skip, Locking::Skip);
                 }
                 Err(error) if operations.len() > 1 && error.may_concern_one_row() => {
                     self.metrics.retried(Retry::Halved);

@@ -42,8 +42,8 @@ impl RequestId {
     }
 }
 
-/// The cost of a request as a retry has to repeat it. A cost by counts is written as its counts, so that a retry after a
-/// change of the price is the same request. Amounts are written as older versions wrote them, without parts of the
+/// The cost of a request as a retry has to repeat it. A cost by counts is written as its counts, so that a retry after
+/// a change of the price is the same request. Amounts are written as older versions wrote them, without parts of the
 /// prompt.
 pub(super) fn repeatable(cost: &Cost) -> String {
     let Counts { prompt_tokens, completion_tokens, cached_tokens, cache_write_tokens } = cost.counts;

@@ -80,10 +80,10 @@ impl From<StartError> for CommandFailure {
 
 impl From<BackupError> for CommandFailure {
     fn from(error: BackupError) -> Self {
-        match error {
-            BackupError::Private(error) => StartError::Private(error).into(),
-            error => error.to_string().into(),
+        if let BackupError::Private(error) = error {
+            return StartError::Private(error).into();
         }
+        error.to_string().into()
     }
 }
 

@@ -19,12 +19,13 @@ use crate::api::errors::code::codes::{InvalidFilter, InvalidRange, NotFound, Ran
 use crate::api::errors::fails::{CodeList, CodesByStatus, Fails};
 use crate::api::errors::failure::ApiError;
 use crate::domain::id::{GatewayId, TokenId, UserId};
+use crate::domain::scope::Scope;
 use crate::domain::time::Day;
 use crate::domain::usage_report::{
     Amounts, Dimension, Grouping, ReportInvalid, ReportRequest, ReportRow, ReportSpan, UsageReport,
 };
 use crate::service::report_queue::ReportQueueFull;
-use crate::service::usage_reports::{ReportScope, UsageReportsError};
+use crate::service::usage_reports::UsageReportsError;
 
 /// Which days, and which token.
 #[derive(Debug, Deserialize, IntoParams)]
@@ -83,12 +84,12 @@ pub struct ReportUserQuery {
 }
 
 impl ReportUserQuery {
-    pub(super) fn scope(&self, token: Option<TokenId>) -> Result<ReportScope, ApiError> {
+    pub(super) fn scope(&self, token: Option<TokenId>) -> Result<Scope, ApiError> {
         let user = query_number("user_id", self.user_id.as_deref())?.map(UserId::new);
         Ok(match (token, user) {
-            (Some(token), _) => ReportScope::Token(token),
-            (None, Some(user)) => ReportScope::User(user),
-            (None, None) => ReportScope::Everyone,
+            (Some(token), _) => Scope::Token(token),
+            (None, Some(user)) => Scope::User(user),
+            (None, None) => Scope::Everyone,
         })
     }
 }
@@ -295,7 +296,7 @@ pub async fn show(
     let format = Format::parse(query.format.as_deref())?;
     let request = days.request(&zone, Grouping::parse_all_users(query.group_by.as_deref())?, &app)?;
     let scope = user.scope(days.token()?)?;
-    if matches!(scope, ReportScope::Token(_)) && request.grouping.has(Dimension::Gateway) {
+    if matches!(scope, Scope::Token(_)) && request.grouping.has(Dimension::Gateway) {
         return Err(ReportInvalid::TokenByGateway.into());
     }
     let report = app.usage_reports.show(&caller, scope, request).await?;

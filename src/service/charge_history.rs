@@ -7,12 +7,12 @@ use super::key_holders::{KeyHolderError, KeyHolders};
 use super::rate_limiter::{RateLimited, RateLimiter};
 use super::report_queue::{ReportQueue, ReportQueueFull};
 use super::request_history::read_newest;
-use super::usage_reports::ReportScope;
 use crate::domain::bounds;
 use crate::domain::caller::Caller;
 use crate::domain::charge_history::{ChargeFilter, PastCharge, Spend};
 use crate::domain::page::{Page, PageRequest};
 use crate::domain::request_history::{PastRequest, RequestFilter};
+use crate::domain::scope::Scope;
 use crate::domain::spend::SpendParts;
 use crate::service::core::Core;
 use crate::storage::{StorageError, charge_history, users};
@@ -62,7 +62,7 @@ impl ChargeHistory {
         let mut conn = self.core.db.acquire().await?;
         let token = self.key_holders.find_token(&mut conn, &digest, ip, self.core.clock.now()).await?;
         let most = usize::try_from(bounds::MAX_CHARGES_OF_KEY).unwrap_or_default();
-        let (scope, filter) = (ReportScope::Token(token.id), RequestFilter::REFUSED);
+        let (scope, filter) = (Scope::Token(token.id), RequestFilter::REFUSED);
         Ok(read_newest(&mut conn, scope, &filter, self.core.clock.now(), most).await?.requests)
     }
 
@@ -83,7 +83,7 @@ impl ChargeHistory {
             let ChargeFilter { from, to, token_name, model } = filter;
             let filter = RequestFilter { from, to, model, token_name, ..RequestFilter::REFUSED };
             let most = usize::try_from(bounds::MAX_LISTED_CHARGES).unwrap_or_default();
-            let found = read_newest(&mut conn, ReportScope::User(user), &filter, now, most).await?;
+            let found = read_newest(&mut conn, Scope::User(user), &filter, now, most).await?;
             Ok(page.of(found.requests))
         };
         self.reports.run(user, report).await

@@ -6,16 +6,16 @@ use std::sync::Arc;
 use super::key_holders::{KeyHolderError, KeyHolders};
 use super::rate_limiter::RateLimiter;
 use super::report_queue::{self, ReportQueue};
-use super::usage_reports::{ReportScope, UsageReportsError, own_scope, require};
+use super::usage_reports::{UsageReportsError, own_scope, require};
 use crate::domain::bounds;
 use crate::domain::caller::Caller;
 use crate::domain::id::TokenId;
 use crate::domain::request_history::{
     OutcomeKind, PagePlace, PastRequest, Position, RequestFilter, RequestPage, Window,
 };
+use crate::domain::scope::Scope;
 use crate::domain::time::UnixTime;
 use crate::service::core::Core;
-use crate::storage::request_history::Scope;
 use crate::storage::{self, Conn, StorageError, request_history};
 
 #[derive(Debug)]
@@ -58,7 +58,7 @@ impl RequestHistory {
             let mut conn = self.core.db.acquire().await.map_err(KeyHolderError::Storage)?;
             self.key_holders.find_token(&mut conn, &digest, ip, self.core.clock.now()).await?
         };
-        let (db, scope, now) = (self.core.db.clone(), ReportScope::Token(token.id), self.core.clock.now());
+        let (db, scope, now) = (self.core.db.clone(), Scope::Token(token.id), self.core.clock.now());
         let page = async move { Ok(read(&mut *db.acquire().await?, scope, &filter, place, now).await?) };
         let mut page = self.reports.run::<_, UsageReportsError>(token.user_id, page).await?;
         if !token.show_addresses {
@@ -115,7 +115,7 @@ impl RequestHistory {
     pub async fn export(
         &self,
         caller: &Caller,
-        scope: ReportScope,
+        scope: Scope,
         filter: RequestFilter,
     ) -> Result<Vec<PastRequest>, UsageReportsError> {
         let (db, now) = (self.core.db.clone(), self.core.clock.now());
@@ -137,7 +137,7 @@ impl RequestHistory {
     pub async fn list(
         &self,
         caller: &Caller,
-        scope: ReportScope,
+        scope: Scope,
         filter: RequestFilter,
         place: PagePlace,
     ) -> Result<RequestPage, UsageReportsError> {
@@ -155,17 +155,17 @@ impl RequestHistory {
 }
 
 /// Prepares a transaction for reading.
-async fn prepare(conn: &mut Conn, scope: ReportScope) -> Result<(), StorageError> {
+async fn prepare(conn: &mut Conn, scope: Scope) -> Result<(), StorageError> {
     match scope {
-        ReportScope::Everyone => request_history::use_index_of_time(conn).await,
-        ReportScope::User(_) | ReportScope::Token(_) => Ok(()),
+        Scope::Everyone => request_history::use_index_of_time(conn).await,
+        Scope::User(_) | Scope::Token(_) => Ok(()),
     }
 }
 
 /// Reads all pages, as long as they are not too many.
 async fn read_all(
     conn: &mut Conn,
-    scope: ReportScope,
+    scope: Scope,
     filter: &RequestFilter,
     now: UnixTime,
 ) -> Result<Vec<PastRequest>, UsageReportsError> {
@@ -181,7 +181,7 @@ async fn read_all(
 /// Reads pages until there are `most` requests, or no more, or as much was read as may be.
 pub(super) async fn read_newest(
     conn: &mut Conn,
-    scope: ReportScope,
+    scope: Scope,
     filter: &RequestFilter,
     now: UnixTime,
     most: usize,
@@ -202,16 +202,11 @@ pub(super) async fn read_newest(
 /// Reads one window after the other until the page is full, the time of the filter ends, or enough rows were read.
 async fn read(
     conn: &mut Conn,
-    scope: ReportScope,
+    scope: Scope,
     filter: &RequestFilter,
     PagePlace { after, size }: PagePlace,
     now: UnixTime,
 ) -> Result<RequestPage, StorageError> {
-    let whose = match scope {
-        ReportScope::Everyone => Scope::Everyone,
-        ReportScope::User(user) => Scope::User(user),
-        ReportScope::Token(token) => Scope::Token(token),
-    };
     let kinds = OutcomeKind::ALL.into_iter().filter(|kind| filter.allows(*kind));
     let (mut requests, mut unread) = (Vec::new(), bounds::MAX_REQUESTS_READ);
     let (from, to) = filter.seconds();
@@ -220,7 +215,7 @@ async fn read(
         if filter.is_selective() {
             let mut count = 0;
             for kind in kinds.clone() {
-                count += request_history::count(conn, kind, whose, window, unread + 1).await?;
+                count += request_history::count(conn, kind, scope, window, unread + 1).await?;
             }
             if count > unread && unread < bounds::MAX_REQUESTS_READ {
                 let next = Some(Position::before(window.to.plus(1)));
@@ -235,13 +230,13 @@ async fn read(
         for kind in kinds.clone() {
             found.extend(match kind {
                 OutcomeKind::Charged => {
-                    request_history::list_charges(conn, whose, window, after, filter, limit).await?
+                    request_history::list_charges(conn, scope, window, after, filter, limit).await?
                 }
                 OutcomeKind::Refused => {
-                    request_history::list_refusals(conn, whose, window, after, filter, limit).await?
+                    request_history::list_refusals(conn, scope, window, after, filter, limit).await?
                 }
                 OutcomeKind::Imported => {
-                    request_history::list_imported(conn, whose, window, after, filter, limit).await?
+                    request_history::list_imported(conn, scope, window, after, filter, limit).await?
                 }
             });
         }

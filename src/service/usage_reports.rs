@@ -10,6 +10,7 @@ use crate::domain::bounds;
 use crate::domain::caller::Caller;
 use crate::domain::id::{TokenId, UserId};
 use crate::domain::refused_requests::RefusedReport;
+use crate::domain::scope::Scope;
 use crate::domain::time::{DAY, Day};
 use crate::domain::usage_report::{Dimension, ReportRequest, ReportSpan, UsageReport};
 use crate::service::core::Core;
@@ -50,14 +51,6 @@ pub enum UsageReportsError {
     Refused(#[from] ReportQueueFull),
     #[error(transparent)]
     Storage(#[from] StorageError),
-}
-
-/// Whose usage an administrator asks for.
-#[derive(Debug, Clone, Copy)]
-pub enum ReportScope {
-    Everyone,
-    User(UserId),
-    Token(TokenId),
 }
 
 #[derive(Debug)]
@@ -104,7 +97,7 @@ impl UsageReports {
     pub async fn show(
         &self,
         caller: &Caller,
-        scope: ReportScope,
+        scope: Scope,
         request: ReportRequest,
     ) -> Result<UsageReport, UsageReportsError> {
         let (db, zone) = (self.core.db.clone(), self.core.calendar.zone);
@@ -146,7 +139,7 @@ impl UsageReports {
     pub async fn show_refused(
         &self,
         caller: &Caller,
-        scope: ReportScope,
+        scope: Scope,
         span: ReportSpan,
     ) -> Result<RefusedReport, UsageReportsError> {
         let db = self.core.db.clone();
@@ -166,31 +159,29 @@ pub(super) async fn own_scope(
     conn: &mut Conn,
     user: UserId,
     token: Option<TokenId>,
-) -> Result<ReportScope, UsageReportsError> {
+) -> Result<Scope, UsageReportsError> {
     match token {
-        None => Ok(ReportScope::User(user)),
-        Some(token) if tokens::find_owner_ever(conn, token).await? == Some(user) => Ok(ReportScope::Token(token)),
+        None => Ok(Scope::User(user)),
+        Some(token) if tokens::find_owner_ever(conn, token).await? == Some(user) => Ok(Scope::Token(token)),
         Some(_) => Err(UsageReportsError::TokenNotFound),
     }
 }
 
 /// The user or the token exists, or existed.
-pub(super) async fn require(conn: &mut Conn, scope: ReportScope) -> Result<(), UsageReportsError> {
+pub(super) async fn require(conn: &mut Conn, scope: Scope) -> Result<(), UsageReportsError> {
     match scope {
-        ReportScope::User(user) if users::list_names(conn, &[user]).await?.is_empty() => {
-            Err(UsageReportsError::UserNotFound)
-        }
-        ReportScope::Token(token) if tokens::find_owner_ever(conn, token).await?.is_none() => {
+        Scope::User(user) if users::list_names(conn, &[user]).await?.is_empty() => Err(UsageReportsError::UserNotFound),
+        Scope::Token(token) if tokens::find_owner_ever(conn, token).await?.is_none() => {
             Err(UsageReportsError::TokenNotFound)
         }
-        ReportScope::Everyone | ReportScope::User(_) | ReportScope::Token(_) => Ok(()),
+        Scope::Everyone | Scope::User(_) | Scope::Token(_) => Ok(()),
     }
 }
 
 /// The usage of a scope, with the total and the names. `zone` is that of the settings.
 async fn usage(
     conn: &mut Conn,
-    scope: ReportScope,
+    scope: Scope,
     request: ReportRequest,
     zone: Tz,
 ) -> Result<UsageReport, UsageReportsError> {
@@ -199,9 +190,9 @@ async fn usage(
         require_gateways(conn, span, zone).await?;
     }
     let grouped = match (scope, request.zone) {
-        (ReportScope::Everyone, None) => usage_reports::list_of_everyone(conn, span, grouping).await?,
-        (ReportScope::User(user), None) => usage_reports::list_of_user(conn, user, span, grouping).await?,
-        (ReportScope::Token(token), None) => usage_reports::list_of_token(conn, token, span, grouping).await?,
+        (Scope::Everyone, None) => usage_reports::list_of_everyone(conn, span, grouping).await?,
+        (Scope::User(user), None) => usage_reports::list_of_user(conn, user, span, grouping).await?,
+        (Scope::Token(token), None) => usage_reports::list_of_token(conn, token, span, grouping).await?,
         (scope, Some(zone)) => {
             if let Some(since) = charge_history::find_charges_since(conn).await?
                 && span.seconds(zone).0 < since
@@ -210,9 +201,9 @@ async fn usage(
                 return Err(UsageReportsError::ChargesDeleted(since.plus(DAY - 1).day_in(zone)));
             }
             match scope {
-                ReportScope::Everyone => usage_reports::list_of_everyone_in(conn, span, zone, grouping).await?,
-                ReportScope::User(user) => usage_reports::list_of_user_in(conn, user, span, zone, grouping).await?,
-                ReportScope::Token(token) => usage_reports::list_of_token_in(conn, token, span, zone, grouping).await?,
+                Scope::Everyone => usage_reports::list_of_everyone_in(conn, span, zone, grouping).await?,
+                Scope::User(user) => usage_reports::list_of_user_in(conn, user, span, zone, grouping).await?,
+                Scope::Token(token) => usage_reports::list_of_token_in(conn, token, span, zone, grouping).await?,
             }
         }
     };
@@ -249,11 +240,11 @@ async fn require_gateways(conn: &mut Conn, span: ReportSpan, zone: Tz) -> Result
 }
 
 /// The refused requests of a scope, with the names.
-async fn refused(conn: &mut Conn, scope: ReportScope, span: ReportSpan) -> Result<RefusedReport, UsageReportsError> {
+async fn refused(conn: &mut Conn, scope: Scope, span: ReportSpan) -> Result<RefusedReport, UsageReportsError> {
     let Counted { rows, total, read } = match scope {
-        ReportScope::Everyone => refused_requests::list_of_everyone(conn, span).await?,
-        ReportScope::User(user) => refused_requests::list_of_user(conn, user, span).await?,
-        ReportScope::Token(token) => refused_requests::list_of_token(conn, token, span).await?,
+        Scope::Everyone => refused_requests::list_of_everyone(conn, span).await?,
+        Scope::User(user) => refused_requests::list_of_user(conn, user, span).await?,
+        Scope::Token(token) => refused_requests::list_of_token(conn, token, span).await?,
     };
     if read > bounds::MAX_REPORT_READ {
         return Err(UsageReportsError::TooMuchUsage);

@@ -10,21 +10,13 @@ use crate::domain::refusals::RefusedCall;
 use crate::domain::request_history::{
     OutcomeKind, PastOutcome, PastRequest, Position, RequestFilter, RequestToken, Window,
 };
+use crate::domain::scope::Scope;
 use crate::domain::time::UnixTime;
-
-/// Whose requests.
-#[derive(Debug, Clone, Copy)]
-pub enum Scope {
-    Everyone,
-    /// Of all tokens of a user, deleted ones included.
-    User(UserId),
-    Token(TokenId),
-}
 
 /// Evaluates `$read!([$from], $bind)` with the `from` clause of these rows of `$table`. Its parameter is `$9`.
 macro_rules! of {
-    ($whose:expr, $table:tt, $read:ident) => {
-        match $whose {
+    ($scope:expr, $table:tt, $read:ident) => {
+        match $scope {
             Scope::Everyone => {
                 $read!(
                     ["(select * from " + $table + " where at between $1 and $2 and $9::bigint = 0 offset 0) c"],
@@ -91,7 +83,7 @@ macro_rules! request_of {
 /// The newest charges of a window after `after` that pass the filter, newest first.
 pub async fn list_charges(
     conn: &mut Conn,
-    whose: Scope,
+    scope: Scope,
     window: Window,
     after: Position,
     filter: &RequestFilter,
@@ -121,13 +113,13 @@ pub async fn list_charges(
             }).collect()
         }};
     }
-    Ok(of!(whose, "charges", read))
+    Ok(of!(scope, "charges", read))
 }
 
 /// The newest refusals of a window, in the same way.
 pub async fn list_refusals(
     conn: &mut Conn,
-    whose: Scope,
+    scope: Scope,
     window: Window,
     after: Position,
     filter: &RequestFilter,
@@ -166,13 +158,13 @@ pub async fn list_refusals(
             }).collect()
         }};
     }
-    Ok(of!(whose, "refusals", read))
+    Ok(of!(scope, "refusals", read))
 }
 
 /// The newest requests of a window that another service charged, in the same way.
 pub async fn list_imported(
     conn: &mut Conn,
-    whose: Scope,
+    scope: Scope,
     window: Window,
     after: Position,
     filter: &RequestFilter,
@@ -180,11 +172,11 @@ pub async fn list_imported(
 ) -> Result<Vec<PastRequest>, StorageError> {
     let only = filter.only.map(|only| only.id);
     macro_rules! read {
-        ($whose:literal, $bind:expr) => {{
+        ($scope:literal, $bind:expr) => {{
             let rows = select!(
                 r#"c.quota as "quota!: Quota", c.prompt_tokens as "prompt_tokens!", c.completion_tokens as "completion_tokens!""#,
                 ["(select *, null::text as ip, null::text as request_id, null::bigint as gateway_id from requests_imported \
-                   where " + $whose + " and at between $1 and $2) c"],
+                   where " + $scope + " and at between $1 and $2) c"],
                 "and ($10::bigint is null or c.id = $10)",
                 window, after, filter, most, OutcomeKind::Imported, $bind, only
             )
@@ -200,7 +192,7 @@ pub async fn list_imported(
             }).collect()
         }};
     }
-    Ok(match whose {
+    Ok(match scope {
         Scope::Everyone => read!("$9::bigint = 0", 0_i64),
         Scope::User(user) => read!("user_id = $9", user.get()),
         Scope::Token(token) => read!("token_id = $9", token.get()),
@@ -235,14 +227,14 @@ pub async fn use_all_indexes(conn: &mut Conn) -> Result<(), StorageError> {
 pub async fn count(
     conn: &mut Conn,
     kind: OutcomeKind,
-    whose: Scope,
+    scope: Scope,
     window: Window,
     most: i64,
 ) -> Result<i64, StorageError> {
     let Window { from, to } = window;
     macro_rules! count_of {
         ($table:tt) => {
-            match whose {
+            match scope {
                 Scope::Everyone => {
                     sqlx::query_scalar!(
                         r#"select count(*) as "count!" from (select 1 from "#

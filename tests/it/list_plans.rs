@@ -5,12 +5,12 @@ use keymeter::domain::charge_history::ChargeFilter;
 use keymeter::domain::id::{TokenId, UserId};
 use keymeter::domain::page::PageRequest;
 use keymeter::domain::request_history::{OutcomeKind, Position, RequestFilter, Window};
+use keymeter::domain::scope::Scope;
 use keymeter::domain::spend::SpendParts;
 use keymeter::domain::time::{Day, UnixTime};
 use keymeter::domain::token_listing::TokenListing;
 use keymeter::domain::usage_report::{Grouping, ReportSpan};
 use keymeter::storage::ledger::Changes;
-use keymeter::storage::request_history::Scope;
 use keymeter::storage::tokens::{Listed, OwnersPage};
 use keymeter::storage::{
     charge_history, keys, ledger, refused_requests, request_history, reservations, tokens, usage_reports,

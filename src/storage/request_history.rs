@@ -128,7 +128,7 @@ pub async fn list_refusals(
     let (only, token_name) = (filter.only.map(|only| only.id), filter.token_name.as_deref());
     // A later version may have written others.
     let calls = RefusedCall::ALL.map(|call| call.as_str().to_owned());
-    let reasons = filter.reason.as_ref().map_or(RefusalReason::ALL, std::slice::from_ref);
+    let reasons = filter.reason.as_ref().map_or(&RefusalReason::ALL[..], std::slice::from_ref);
     let reasons: Vec<_> = reasons.iter().map(|reason| reason.as_str().to_owned()).collect();
     macro_rules! read {
         ([$($from:tt)*], $bind:expr) => {{

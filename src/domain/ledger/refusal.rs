@@ -2,6 +2,7 @@
 
 use std::fmt::{Display, Formatter};
 
+use crate::domain::named::named;
 use crate::domain::period_limits::PeriodExceeded;
 use crate::domain::rate_limits::RateExceeded;
 
@@ -9,32 +10,21 @@ use crate::domain::rate_limits::RateExceeded;
 /// [`Figures`], these say more.
 macro_rules! refusal_reasons {
     ($($(#[doc = $meaning:literal])+ $reason:ident = $name:literal, $sentence:literal;)*) => {
-        /// Why an operation was refused, in the order in which the reasons are checked.
-        #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, sqlx::Type)]
-        #[sqlx(type_name = "text")]
-        pub enum RefusalReason {
-            $(
-                $(#[doc = $meaning])+
-                #[sqlx(rename = $name)]
-                $reason,
-            )*
+        named! {
+            /// Why an operation was refused, in the order in which the reasons are checked. The names are those of the
+            /// API, of metrics and of the database.
+            #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, sqlx::Type)]
+            #[sqlx(type_name = "text")]
+            pub enum RefusalReason {
+                $(
+                    $(#[doc = $meaning])+
+                    #[sqlx(rename = $name)]
+                    $reason = $name,
+                )*
+            }
         }
 
         impl RefusalReason {
-            /// The name in the API, in metrics and in the database.
-            pub const fn as_str(self) -> &'static str {
-                match self {
-                    $(Self::$reason => $name,)*
-                }
-            }
-
-            pub const ALL: &[Self] = &[$(Self::$reason),*];
-
-            /// From the name.
-            pub fn parse(name: &str) -> Option<Self> {
-                Self::ALL.iter().copied().find(|reason| reason.as_str() == name)
-            }
-
             const fn sentence(self) -> &'static str {
                 match self {
                     $(Self::$reason => $sentence,)*

@@ -72,8 +72,6 @@ use crate::telemetry::{self, Metrics};
 pub struct App {
     pub state: Arc<AppState>,
     pub router: Router,
-    pub(super) rate_limiter: Arc<RateLimiter>,
-    pub(super) invalidator: Invalidator,
     pub foreign_keys: Arc<ForeignKeys>,
     pub refused_requests: Arc<RefusedRequests>,
     pub old_key_uses: Arc<OldKeyUses>,
@@ -121,7 +119,7 @@ impl App {
             Arc::clone(&prices),
             InvalidationMetrics::register(&mut registry),
         );
-        let core = Core::new(&base, invalidator, Arc::clone(&rate_limiter), calendar, groups);
+        let core = Core::new(&base, invalidator, rate_limiter, calendar, groups);
 
         let addresses = config.usage.client_addresses;
         let refused_requests = Arc::new(RefusedRequests::new(&base, addresses, &mut registry));
@@ -185,15 +183,13 @@ impl App {
             dashboard: DashboardFiles::load(&config.dashboard.dir)
                 .map_err(|error| StartError::Setting("dashboard.dir", error.to_string()))?,
             settings: api_settings(config),
-            core: core.clone(),
+            core,
         });
         let sessions = SessionTable::new(db.clone(), Arc::clone(clock), vault.digests().clone());
         let router = router::router(Arc::clone(&state), sessions, config.http.cookies_are_secure());
         Ok(Self {
             state,
             router,
-            rate_limiter,
-            invalidator: core.invalidator,
             foreign_keys,
             refused_requests,
             old_key_uses,

@@ -10,7 +10,6 @@ mod pool_sizes;
 mod serve;
 mod stop_signals;
 
-pub use keymeter_postgres::data_dir;
 pub use keymeter_postgres::{PrivateError, PrivatePostgres, Use};
 
 pub use self::assembly::App;

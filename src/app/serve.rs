@@ -132,7 +132,7 @@ impl App {
             calendar: config.usage.calendar(),
             max_clock_skew,
         };
-        let (limiter, metrics) = (Arc::clone(&self.rate_limiter), self.job_metrics.clone());
+        let (limiter, metrics) = (Arc::clone(&self.state.core.rate_limiter), self.job_metrics.clone());
         let jobs = Jobs::new(db.clone(), Arc::new(SystemClock), limiter, rules, metrics.clone());
         let ledger = Arc::downgrade(&self.state.ledger);
         let expire = expire_reservations(db.clone(), clock, move || ledger.upgrade(), metrics);
@@ -147,7 +147,7 @@ impl App {
             tokio::spawn(Arc::clone(&self.old_key_uses).run()),
             tokio::spawn(Arc::clone(&self.prices).run()),
             tokio::spawn(read_prices_on_signal(Arc::clone(&self.prices))),
-            tokio::spawn(self.invalidator.clone().listen(db, Arc::clone(&self.clock_reader))),
+            tokio::spawn(self.state.core.invalidator.clone().listen(db, Arc::clone(&self.clock_reader))),
         ];
         tasks.extend(self.repairer.take().map(|(repairer, queue)| tokio::spawn(repairer.run(queue))));
         tasks

@@ -15,7 +15,7 @@ use super::rows::{ForeignToken, ForeignUser};
 use super::rules::is_deleted;
 use super::{Destination, ImportError, ImportOptions};
 use crate::statements::{self, ImportKind, ImportedRow, ImportedToken, ImportedUser};
-use keymeter::domain::audit::{Action, Actor, AuditEntry, Subject as AuditSubject};
+use keymeter::domain::audit::{Action, Actor, AuditEntry, Subject};
 use keymeter::domain::id::UserId;
 use keymeter::domain::key::{ApiKey, Digest};
 use keymeter::domain::user::Role;
@@ -279,7 +279,7 @@ impl Writer<'_> {
             ..ImportedRow::new(planned.foreign_id, user.get())
         };
         self.record(tx, ImportKind::User, &[imported]).await?;
-        let entry = AuditEntry::new(now, Actor::Operator, Action::AccountCreated, AuditSubject::user(user))
+        let entry = AuditEntry::new(now, Actor::Operator, Action::AccountCreated, Subject::user(user))
             .with([("imported_from", self.source.to_owned())]);
         audit::insert(tx, entry).await?;
         Ok(Some(user))

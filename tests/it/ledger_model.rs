@@ -5,13 +5,12 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use keymeter::api::state::AppState;
-use keymeter::domain::bounds;
-use keymeter::service::jobs::expire_overdue;
 use rand::rngs::StdRng;
 use rand::{RngExt, SeedableRng};
 use serde_json::{Value, json};
 use sqlx::PgPool;
 
+use crate::harness::app::expire_on;
 use crate::harness::ledger_invariants::assert_ledger_invariants;
 use crate::harness::{Answer, Caller, TestApp};
 
@@ -396,14 +395,7 @@ impl World {
                 let seconds = rng.random_range(2..=30);
                 self.app.clock.advance(seconds);
                 model.advance(seconds);
-                expire_overdue(
-                    &self.replica.core.db,
-                    &self.replica.core.clock,
-                    &self.replica.ledger,
-                    bounds::CHARGE_ON_EXPIRY_AFTER,
-                )
-                .await
-                .unwrap();
+                expire_on(&self.replica).await;
             }
             (80..86, _) if !model.tokens[token].deleted && !model.wallets[owner].off => {
                 let (remain, unlimited) = (rng.random_range(0..=500), rng.random_bool(0.3));
@@ -513,14 +505,7 @@ async fn run_random_operations(pool: PgPool, seed: u64) {
     assert!(met.iter().all(|met| *met > 2), "too few operations of a kind: {met:?}");
     model.advance(90);
     world.app.clock.advance(90);
-    expire_overdue(
-        &world.replica.core.db,
-        &world.replica.core.clock,
-        &world.replica.ledger,
-        bounds::CHARGE_ON_EXPIRY_AFTER,
-    )
-    .await
-    .unwrap();
+    expire_on(&world.replica).await;
     world.assert_matches(&model).await;
     assert_ledger_invariants(&world.app.pool).await;
 }
@@ -548,14 +533,7 @@ async fn l7_a_repeated_settlement_gets_the_same_answer(pool: PgPool) {
         let held = world.post("reserve", json!({ "key": key, "quota": 50, "ttl_seconds": 5 })).await.ok();
         if expired {
             world.app.clock.advance(5);
-            expire_overdue(
-                &world.replica.core.db,
-                &world.replica.core.clock,
-                &world.replica.ledger,
-                bounds::CHARGE_ON_EXPIRY_AFTER,
-            )
-            .await
-            .unwrap();
+            expire_on(&world.replica).await;
         }
         let settle = json!({ "reservation_id": held["reservation_id"], "quota": 50 });
         let first = world.post("settle", settle.clone()).await.ok();

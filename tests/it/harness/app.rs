@@ -86,10 +86,7 @@ impl TestApp {
 
     /// Runs the job that ends overdue reservations once, on another server of the same database.
     pub async fn expire_overdue(&self) {
-        let replica = self.replica();
-        expire_overdue(&replica.core.db, &replica.core.clock, &replica.ledger, bounds::CHARGE_ON_EXPIRY_AFTER)
-            .await
-            .unwrap();
+        expire_on(&self.replica()).await;
     }
 
     /// Runs the repair of what was written while the clock was ahead once, on another server of the same database.
@@ -195,4 +192,9 @@ fn assemble(pool: &PgPool, clock: Arc<dyn Clock>, file: Option<&Path>, settings:
     let vault = Vault::new(&MasterKey::from_hex(MASTER_KEY).unwrap());
     let opened = Opened { db: Db::new(pool.clone()), vault };
     App::assemble(opened, &config, clock, Rng::seeded(seed), HashCost::LEAST).unwrap()
+}
+
+/// Runs the job that ends overdue reservations once, on this server.
+pub async fn expire_on(server: &AppState) {
+    expire_overdue(&server.core.db, &server.core.clock, &server.ledger, bounds::CHARGE_ON_EXPIRY_AFTER).await.unwrap();
 }

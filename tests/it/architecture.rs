@@ -7,6 +7,8 @@ use std::path::{Path, PathBuf};
 use proc_macro2::{TokenStream, TokenTree};
 use syn::visit::{self, Visit};
 
+use crate::harness::project::{files_below, project};
+
 /// A part of the library or a crate beside it, the parts that it may use, and the crates that it may not use.
 struct Layer {
     name: &'static str,
@@ -269,7 +271,7 @@ fn circle<T: Ord + Clone>(mut uses: BTreeMap<T, BTreeSet<T>>) -> BTreeMap<T, BTr
 #[test]
 fn no_two_public_types_share_a_name() {
     let mut declared: BTreeMap<String, BTreeSet<PathBuf>> = BTreeMap::new();
-    for file in files_below(&src()).into_iter().chain(files_below(&project().join("crates"))) {
+    for file in files_below(&src(), ".rs").into_iter().chain(files_below(&project().join("crates"), ".rs")) {
         let mut types = PublicTypes(Vec::new());
         types.visit_file(&syn::parse_file(&fs::read_to_string(&file).unwrap()).unwrap());
         for name in types.0 {
@@ -329,9 +331,9 @@ impl Visit<'_> for PublicTypes {
 
 #[test]
 fn every_file_begins_with_a_module_comment() {
-    let missing: Vec<_> = files_below(&src())
+    let missing: Vec<_> = files_below(&src(), ".rs")
         .into_iter()
-        .chain(files_below(&project().join("crates")))
+        .chain(files_below(&project().join("crates"), ".rs"))
         .filter(|file| !fs::read_to_string(file).unwrap().starts_with("//!"))
         .collect();
     assert!(missing.is_empty(), "{missing:?}");
@@ -375,32 +377,14 @@ fn the_check_sees_every_way_to_name_a_module() {
     assert!(!found.contains("crate::cli"), "tests may use everything");
 }
 
-fn project() -> &'static Path {
-    Path::new(crate::harness::PROJECT)
-}
-
 fn src() -> PathBuf {
     project().join("src")
-}
-
-fn files_below(folder: &Path) -> Vec<PathBuf> {
-    let mut files = Vec::new();
-    for entry in fs::read_dir(folder).unwrap() {
-        let path = entry.unwrap().path();
-        if path.is_dir() {
-            files.extend(files_below(&path));
-        } else if path.extension().is_some_and(|extension| extension == "rs") {
-            files.push(path);
-        }
-    }
-    files.sort();
-    files
 }
 
 /// The files of a part of the library, each with the paths that its code names, tests aside.
 fn paths_of(part: &str) -> Vec<(PathBuf, Vec<Vec<String>>)> {
     let (file, folder) = (src().join(format!("{part}.rs")), src().join(part));
-    let mut files = if folder.exists() { files_below(&folder) } else { Vec::new() };
+    let mut files = if folder.exists() { files_below(&folder, ".rs") } else { Vec::new() };
     files.extend(file.exists().then_some(file));
     assert!(!files.is_empty(), "there is no {part}");
     files.into_iter().map(with_paths).collect()
@@ -408,7 +392,7 @@ fn paths_of(part: &str) -> Vec<(PathBuf, Vec<Vec<String>>)> {
 
 /// The same of the files in a folder.
 fn paths_below(folder: &Path) -> Vec<(PathBuf, Vec<Vec<String>>)> {
-    files_below(folder).into_iter().map(with_paths).collect()
+    files_below(folder, ".rs").into_iter().map(with_paths).collect()
 }
 
 fn with_paths(file: PathBuf) -> (PathBuf, Vec<Vec<String>>) {

@@ -7,7 +7,8 @@ use sqlx::PgPool;
 
 use crate::forward_auth::{CLIENT, Front};
 use crate::harness::Answer;
-use crate::harness::proxy::{Kind, adapted, project_file};
+use crate::harness::project::project_file;
+use crate::harness::proxy::{Kind, adapted};
 
 /// The section of `docs/moving-in.md`, and its blocks for nginx.
 fn documented() -> (String, Vec<String>) {

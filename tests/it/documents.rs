@@ -1,10 +1,9 @@
 //! The documents for people who work on the code: what they name exists, and their lines can be read.
 
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
-use crate::harness::PROJECT;
-use crate::harness::proxy::project_file;
+use crate::harness::project::{files_below, project, project_file};
 
 /// The longest line, in characters. Rows of tables, lines with links, blocks of code and string literals may be longer.
 const LONGEST: usize = 120;
@@ -30,7 +29,7 @@ fn every_path_that_the_architecture_names_exists() {
     let is_path = |text: &&str| FOLDERS.iter().any(|folder| text.starts_with(folder));
     let paths: Vec<&str> = page.split('`').skip(1).step_by(2).filter(is_path).collect();
     assert!(paths.len() > 50, "{paths:?}");
-    let missing: Vec<_> = paths.into_iter().filter(|path| !Path::new(PROJECT).join(path).exists()).collect();
+    let missing: Vec<_> = paths.into_iter().filter(|path| !project().join(path).exists()).collect();
     assert!(missing.is_empty(), "{missing:#?}");
 }
 
@@ -45,7 +44,7 @@ fn every_file_of_a_resource_exists() {
     for row in rows.skip(1) {
         for (folder, cell) in head.iter().zip(row.split('|')).filter(|(folder, _)| folder.starts_with("src/")) {
             let names = cell.split('`').skip(1).step_by(2).map(|name| Path::new(folder).join(name));
-            missing.extend(names.filter(|path| !Path::new(PROJECT).join(path).exists()));
+            missing.extend(names.filter(|path| !project().join(path).exists()));
         }
     }
     assert!(missing.is_empty(), "{missing:#?}");
@@ -53,14 +52,16 @@ fn every_file_of_a_resource_exists() {
 
 #[test]
 fn lines_of_comments_and_pages_are_short() {
+    let (code, pages) = (files_below(project(), ".rs"), files_below(project(), ".md"));
+    assert!(code.len() > 10 && pages.len() > 10, "{code:?} {pages:?}");
     let mut long = Vec::new();
-    for file in files(".rs") {
-        let text = fs::read_to_string(Path::new(PROJECT).join(&file)).unwrap();
+    for file in code {
+        let text = fs::read_to_string(&file).unwrap();
         long.extend(too_long(&file, text.lines().map(|line| (line, line.trim_start().starts_with("//")))));
     }
     // `docs/errors.md` is generated from the codes.
-    for file in files(".md").into_iter().filter(|file| file != Path::new("docs/errors.md")) {
-        let text = fs::read_to_string(Path::new(PROJECT).join(&file)).unwrap();
+    for file in pages.into_iter().filter(|file| !file.ends_with("docs/errors.md")) {
+        let text = fs::read_to_string(&file).unwrap();
         let mut in_code = false;
         long.extend(too_long(
             &file,
@@ -77,25 +78,5 @@ fn lines_of_comments_and_pages_are_short() {
 
 fn too_long<'a>(file: &Path, lines: impl Iterator<Item = (&'a str, bool)>) -> Vec<String> {
     let numbered = lines.zip(1..).filter(|((line, is_checked), _)| *is_checked && line.chars().count() > LONGEST);
-    numbered.map(|(_, number)| format!("{}:{number}", file.display())).collect()
-}
-
-/// The files of the project that end so, without what was installed or built.
-fn files(extension: &str) -> Vec<PathBuf> {
-    let mut found = Vec::new();
-    let mut folders = vec![PathBuf::new()];
-    while let Some(folder) = folders.pop() {
-        for entry in fs::read_dir(Path::new(PROJECT).join(&folder)).unwrap().map(Result::unwrap) {
-            let name = entry.file_name().into_string().unwrap();
-            let is_foreign = name.starts_with('.')
-                || ["data", "dist", "node_modules", "screenshots", "target"].contains(&name.as_str());
-            if entry.file_type().unwrap().is_dir() && !is_foreign {
-                folders.push(folder.join(name));
-            } else if name.ends_with(extension) {
-                found.push(folder.join(name));
-            }
-        }
-    }
-    assert!(found.len() > 10, "{found:?}");
-    found
+    numbered.map(|(_, number)| format!("{}:{number}", file.strip_prefix(project()).unwrap().display())).collect()
 }

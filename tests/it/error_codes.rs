@@ -2,9 +2,10 @@
 
 use std::fmt::Write as _;
 use std::fs;
-use std::path::Path;
 
 use keymeter::api::errors::code::ErrorCode;
+
+use crate::harness::project::project;
 
 const PAGE: &str = "docs/errors.md";
 
@@ -58,7 +59,7 @@ fn page() -> String {
 /// `make errors` sets `KEYMETER_WRITE`.
 #[test]
 fn the_page_of_errors_is_written_from_the_codes() {
-    let file = Path::new(crate::harness::PROJECT).join(PAGE);
+    let file = project().join(PAGE);
     if std::env::var_os("KEYMETER_WRITE").is_some() {
         fs::write(&file, page()).unwrap();
     }
@@ -67,7 +68,7 @@ fn the_page_of_errors_is_written_from_the_codes() {
 
 #[test]
 fn every_code_is_seen_by_a_test() {
-    let tests = Path::new(crate::harness::PROJECT).join("tests/it");
+    let tests = project().join("tests/it");
     let files = fs::read_dir(tests).unwrap().map(|entry| entry.unwrap().path()).filter(|path| path.is_file());
     let text: String = files.map(|file| fs::read_to_string(file).unwrap()).collect();
     let unseen: Vec<_> =

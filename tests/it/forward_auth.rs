@@ -16,7 +16,8 @@ use tempfile::TempDir;
 
 use crate::harness::database::url;
 use crate::harness::process::free_port;
-use crate::harness::proxy::{self, Kind, Proxy, adapted, installed, project_file};
+use crate::harness::project::project_file;
+use crate::harness::proxy::{self, Kind, Proxy, adapted, installed};
 use crate::harness::wait::eventually;
 use crate::harness::{Answer, Client, Server};
 

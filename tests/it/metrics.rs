@@ -9,7 +9,7 @@ use serde_json::json;
 use sqlx::PgPool;
 
 use crate::harness::TestApp;
-use crate::harness::proxy::project_file;
+use crate::harness::project::project_file;
 
 /// Every sample of `/metrics`: its name with its labels, and its value.
 async fn scrape(app: &TestApp) -> BTreeMap<String, f64> {

@@ -5,7 +5,6 @@
 //! returns `true` if the migration left every row right.
 
 use std::borrow::Cow;
-use std::path::Path;
 use std::process::Stdio;
 
 use keymeter::storage::MIGRATOR;
@@ -16,10 +15,7 @@ use squawk_syntax::SourceFile;
 
 use crate::harness::database::{empty, url};
 use crate::harness::process::{keymeter, run};
-
-fn project() -> &'static Path {
-    Path::new(crate::harness::PROJECT)
-}
+use crate::harness::project::project;
 
 /// The text of a sample in `tests/it/migrations`, if it exists.
 fn sample(name: &str) -> Option<String> {

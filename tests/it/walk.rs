@@ -1,8 +1,8 @@
 //! `examples/walk.sh` and `examples/first-charge.sh` against the real program on a private PostgreSQL.
 
-use std::path::Path;
 use std::process::{Command, Output};
 
+use crate::harness::project::project;
 use crate::harness::{ROOT_PASSWORD, Server};
 
 fn walk(base: &str, password: &str) -> Output {
@@ -10,7 +10,7 @@ fn walk(base: &str, password: &str) -> Output {
 }
 
 fn run_example(name: &str, base: &str, password: &str) -> Output {
-    let script = Path::new(crate::harness::PROJECT).join("examples").join(name);
+    let script = project().join("examples").join(name);
     Command::new(script).env("BASE", base).env("ROOT_PASSWORD", password).output().unwrap()
 }
 

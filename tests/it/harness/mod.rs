@@ -18,6 +18,7 @@ pub mod limits;
 pub mod mariadb;
 pub mod other_service;
 pub mod process;
+pub mod project;
 pub mod proxy;
 pub mod raw;
 pub mod servers;
@@ -30,10 +31,6 @@ pub use client::Client;
 pub use cluster::Cluster;
 pub use process::Server;
 pub use servers::Servers;
-
-/// The directory of the project. The tests are targets of `crates/cli`, because only the package of a binary knows
-/// where it is.
-pub const PROJECT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../..");
 
 /// 2026-03-10 12:00:00 UTC, a Tuesday.
 pub const START: i64 = 1_773_144_000;

@@ -12,7 +12,7 @@ use super::MASTER_KEY;
 use super::database::url;
 use super::mariadb::MariaDb;
 use super::process::run;
-use super::proxy::project_file;
+use super::project::project_file;
 
 /// The settings that have the groups of the fixtures.
 const SETTINGS: &str = "[groups.default]\ndescription = \"Everyone\"\nratio = \"1\"\n\

@@ -4,6 +4,7 @@ use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 
+use super::project::project;
 use super::wait::eventually;
 
 /// The proxies that tests start.
@@ -72,7 +73,7 @@ pub fn installed(kind: Kind) -> PathBuf {
 /// It is not installed.
 pub fn installed_program(name: &str) -> PathBuf {
     let path = std::env::var_os("PATH").unwrap_or_default();
-    let own = Path::new(super::PROJECT).join("target/proxies/bin");
+    let own = project().join("target/proxies/bin");
     let found =
         std::env::split_paths(&path).chain(["/usr/sbin".into(), own]).map(|dir| dir.join(name)).find(|p| p.is_file());
     let how = match name {
@@ -90,9 +91,4 @@ pub fn adapted(text: &str, changes: &[(&str, String)]) -> String {
         assert!(text.contains(old), "the file must contain {old}");
         text.replace(old, new)
     })
-}
-
-/// The text of a file of the project.
-pub fn project_file(path: &str) -> String {
-    std::fs::read_to_string(Path::new(super::PROJECT).join(path)).unwrap()
 }

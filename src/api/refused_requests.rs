@@ -15,6 +15,7 @@ use super::usage_reports::{ReportUserQuery, SpanQuery};
 use crate::api::errors::code::codes::{InvalidRange, NotFound, RangeTooLarge};
 use crate::api::errors::fails::Fails;
 use crate::domain::refused_requests::RefusedReport;
+use crate::domain::scope::Viewer;
 use crate::service::report_queue::ReportQueueFull;
 
 /// The requests of a token that were refused for one reason.
@@ -78,7 +79,7 @@ pub async fn list_own(
     Query(days): Query<SpanQuery>,
 ) -> Result<Envelope<RefusedBody>, Fails<(InvalidRange, RangeTooLarge, ReportQueueFull, NotFound)>> {
     let span = days.span(app.usage_reports.today(None))?;
-    let report = app.usage_reports.show_own_refused(&caller, days.token()?, span).await?;
+    let report = app.usage_reports.show_refused(Viewer::Owner(caller.user.id, days.token()?), span).await?;
     Ok(Envelope::of(RefusedBody::new(&report, app.settings.time_zone.clone())))
 }
 
@@ -93,6 +94,7 @@ pub async fn list(
     Query(user): Query<ReportUserQuery>,
 ) -> Result<Envelope<RefusedBody>, Fails<(InvalidRange, RangeTooLarge, ReportQueueFull, NotFound)>> {
     let span = days.span(app.usage_reports.today(None))?;
-    let report = app.usage_reports.show_refused(&caller, user.scope(days.token()?)?, span).await?;
+    let viewer = Viewer::Admin(caller.user.id, user.scope(days.token()?)?);
+    let report = app.usage_reports.show_refused(viewer, span).await?;
     Ok(Envelope::of(RefusedBody::new(&report, app.settings.time_zone.clone())))
 }

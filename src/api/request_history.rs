@@ -27,6 +27,7 @@ use crate::domain::page::PageRequest;
 use crate::domain::request_history::{
     OutcomeKind, PagePlace, PastOutcome, PastRequest, Position, RequestFilter, RequestPage,
 };
+use crate::domain::scope::Viewer;
 use crate::domain::time::UnixTime;
 use crate::service::key_holders::KeyHolderError;
 use crate::service::report_queue::ReportQueueFull;
@@ -252,8 +253,23 @@ impl From<RequestPage> for RequestsBody {
 /// Why no requests are answered.
 type RequestsErrors = (InvalidRange, InvalidPage, InvalidFilter, RangeTooLarge, NotFound, ReportQueueFull);
 
-fn page_of(page: RequestPage) -> Response {
-    Envelope::of(RequestsBody::from(page)).into_response()
+/// A page, or all as a file.
+async fn answer(
+    viewer: Viewer,
+    query: RequestsQuery,
+    days: DaysQuery,
+    place: PlaceQuery,
+    app: &AppState,
+) -> Result<Response, Fails<RequestsErrors>> {
+    let (format, place) = (Format::parse(place.format.as_deref())?, place.read()?);
+    let filter = query.filter(&days, app)?;
+    Ok(match format {
+        Format::Json => {
+            let page = app.request_history.list(viewer, filter, place).await?;
+            Envelope::of(RequestsBody::from(page)).into_response()
+        }
+        Format::Csv { bom } => csv_of(app.request_history.export(viewer, filter).await?, bom),
+    })
 }
 
 fn csv_of(requests: Vec<PastRequest>, bom: bool) -> Response {
@@ -331,12 +347,7 @@ pub async fn list_own(
     Query(days): Query<DaysQuery>,
     Query(place): Query<PlaceQuery>,
 ) -> Result<Response, Fails<RequestsErrors>> {
-    let (token, format, place) = (query.token()?, Format::parse(place.format.as_deref())?, place.read()?);
-    let filter = query.filter(&days, &app)?;
-    Ok(match format {
-        Format::Json => page_of(app.request_history.list_own(&caller, token, filter, place).await?),
-        Format::Csv { bom } => csv_of(app.request_history.export_own(&caller, token, filter).await?, bom),
-    })
+    answer(Viewer::Owner(caller.user.id, query.token()?), query, days, place, &app).await
 }
 
 /// Which requests of a key to list.
@@ -398,10 +409,6 @@ pub async fn list(
     Query(days): Query<DaysQuery>,
     Query(place): Query<PlaceQuery>,
 ) -> Result<Response, Fails<RequestsErrors>> {
-    let (scope, format) = (user.scope(query.token()?)?, Format::parse(place.format.as_deref())?);
-    let (place, filter) = (place.read()?, query.filter(&days, &app)?);
-    Ok(match format {
-        Format::Json => page_of(app.request_history.list(&caller, scope, filter, place).await?),
-        Format::Csv { bom } => csv_of(app.request_history.export(&caller, scope, filter).await?, bom),
-    })
+    let scope = user.scope(query.token()?)?;
+    answer(Viewer::Admin(caller.user.id, scope), query, days, place, &app).await
 }

@@ -19,7 +19,7 @@ use crate::api::errors::code::codes::{InvalidFilter, InvalidRange, NotFound, Ran
 use crate::api::errors::fails::{CodeList, CodesByStatus, Fails};
 use crate::api::errors::failure::ApiError;
 use crate::domain::id::{GatewayId, TokenId, UserId};
-use crate::domain::scope::Scope;
+use crate::domain::scope::{Scope, Viewer};
 use crate::domain::time::Day;
 use crate::domain::usage_report::{
     Amounts, Dimension, Grouping, ReportInvalid, ReportRequest, ReportRow, ReportSpan, UsageReport,
@@ -277,7 +277,7 @@ pub async fn show_own(
 ) -> Result<Response, Fails<(ReportInvalid, ReportQueueFull, NotFound)>> {
     let format = Format::parse(query.format.as_deref())?;
     let request = days.request(&zone, Grouping::parse(query.group_by.as_deref())?, &app)?;
-    let report = app.usage_reports.show_own(&caller, days.token()?, request).await?;
+    let report = app.usage_reports.show(Viewer::Owner(caller.user.id, days.token()?), request).await?;
     Ok(answer(report, format, &app))
 }
 
@@ -299,7 +299,7 @@ pub async fn show(
     if matches!(scope, Scope::Token(_)) && request.grouping.has(Dimension::Gateway) {
         return Err(ReportInvalid::TokenByGateway.into());
     }
-    let report = app.usage_reports.show(&caller, scope, request).await?;
+    let report = app.usage_reports.show(Viewer::Admin(caller.user.id, scope), request).await?;
     Ok(answer(report, format, &app))
 }
 

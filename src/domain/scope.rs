@@ -1,4 +1,4 @@
-//! What a report or a list of requests is about.
+//! What a report or a list of requests is about, and who asks for it.
 
 use super::id::{TokenId, UserId};
 
@@ -9,4 +9,22 @@ pub enum Scope {
     /// All tokens of a user.
     User(UserId),
     Token(TokenId),
+}
+
+/// Who asks for a report or a list, and for which part of what they may see.
+#[derive(Debug, Clone, Copy)]
+pub enum Viewer {
+    /// A user asks for all their tokens, or for one of them.
+    Owner(UserId, Option<TokenId>),
+    /// An administrator asks for anything.
+    Admin(UserId, Scope),
+}
+
+impl Viewer {
+    /// Who asks.
+    pub const fn user(self) -> UserId {
+        match self {
+            Self::Owner(user, _) | Self::Admin(user, _) => user,
+        }
+    }
 }

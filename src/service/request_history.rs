@@ -6,14 +6,12 @@ use std::sync::Arc;
 use super::key_holders::{KeyHolderError, KeyHolders};
 use super::rate_limiter::RateLimiter;
 use super::report_queue::{self, ReportQueue};
-use super::usage_reports::{UsageReportsError, own_scope, require};
+use super::usage_reports::{UsageReportsError, resolve};
 use crate::domain::bounds;
-use crate::domain::caller::Caller;
-use crate::domain::id::TokenId;
 use crate::domain::request_history::{
     OutcomeKind, PagePlace, PastRequest, Position, RequestFilter, RequestPage, Window,
 };
-use crate::domain::scope::Scope;
+use crate::domain::scope::{Scope, Viewer};
 use crate::domain::time::UnixTime;
 use crate::service::core::Core;
 use crate::storage::{self, Conn, StorageError, request_history};
@@ -69,97 +67,51 @@ impl RequestHistory {
         Ok(page)
     }
 
-    /// The requests of the caller's tokens, or of one of them; deleted ones included.
+    /// A page of the requests that the viewer asks for.
     ///
     /// # Errors
-    /// The token is not the caller's; too many reports at once; the database.
-    pub async fn list_own(
+    /// There is no such user or token, or it is not the viewer's; too many reports at once; the database.
+    pub async fn list(
         &self,
-        caller: &Caller,
-        token: Option<TokenId>,
+        viewer: Viewer,
         filter: RequestFilter,
         place: PagePlace,
     ) -> Result<RequestPage, UsageReportsError> {
-        let (db, user, now) = (self.core.db.clone(), caller.user.id, self.core.clock.now());
+        let (db, now) = (self.core.db.clone(), self.core.clock.now());
         let page = async move {
-            let mut conn = db.acquire().await?;
-            let scope = own_scope(&mut conn, user, token).await?;
-            Ok(read(&mut conn, scope, &filter, place, now).await?)
+            let mut tx = db.begin().await?;
+            let scope = prepare(&mut tx, viewer).await?;
+            let page = read(&mut tx, scope, &filter, place, now).await?;
+            storage::commit(tx).await?;
+            Ok(page)
         };
-        self.reports.run(user, page).await
-    }
-
-    /// All requests that [`list_own`](Self::list_own) has pages of, for a file.
-    ///
-    /// # Errors
-    /// As there; too many requests.
-    pub async fn export_own(
-        &self,
-        caller: &Caller,
-        token: Option<TokenId>,
-        filter: RequestFilter,
-    ) -> Result<Vec<PastRequest>, UsageReportsError> {
-        let (db, user, now) = (self.core.db.clone(), caller.user.id, self.core.clock.now());
-        let requests = async move {
-            let mut conn = db.acquire().await?;
-            let scope = own_scope(&mut conn, user, token).await?;
-            read_all(&mut conn, scope, &filter, now).await
-        };
-        self.reports.run(user, requests).await
+        self.reports.run(viewer.user(), page).await
     }
 
     /// All requests that [`list`](Self::list) has pages of, for a file.
     ///
     /// # Errors
     /// As there; too many requests.
-    pub async fn export(
-        &self,
-        caller: &Caller,
-        scope: Scope,
-        filter: RequestFilter,
-    ) -> Result<Vec<PastRequest>, UsageReportsError> {
+    pub async fn export(&self, viewer: Viewer, filter: RequestFilter) -> Result<Vec<PastRequest>, UsageReportsError> {
         let (db, now) = (self.core.db.clone(), self.core.clock.now());
         let requests = async move {
             let mut tx = db.begin().await?;
-            require(&mut tx, scope).await?;
-            prepare(&mut tx, scope).await?;
+            let scope = prepare(&mut tx, viewer).await?;
             let requests = read_all(&mut tx, scope, &filter, now).await?;
             storage::commit(tx).await?;
             Ok(requests)
         };
-        self.reports.run(caller.user.id, requests).await
-    }
-
-    /// The requests of everyone, of one user or of one token, for administrators.
-    ///
-    /// # Errors
-    /// There is no such user or token; too many reports at once; the database.
-    pub async fn list(
-        &self,
-        caller: &Caller,
-        scope: Scope,
-        filter: RequestFilter,
-        place: PagePlace,
-    ) -> Result<RequestPage, UsageReportsError> {
-        let (db, now) = (self.core.db.clone(), self.core.clock.now());
-        let page = async move {
-            let mut tx = db.begin().await?;
-            require(&mut tx, scope).await?;
-            prepare(&mut tx, scope).await?;
-            let page = read(&mut tx, scope, &filter, place, now).await?;
-            storage::commit(tx).await?;
-            Ok(page)
-        };
-        self.reports.run(caller.user.id, page).await
+        self.reports.run(viewer.user(), requests).await
     }
 }
 
-/// Prepares a transaction for reading.
-async fn prepare(conn: &mut Conn, scope: Scope) -> Result<(), StorageError> {
-    match scope {
-        Scope::Everyone => request_history::use_index_of_time(conn).await,
-        Scope::User(_) | Scope::Token(_) => Ok(()),
+/// Resolves the viewer, and prepares the transaction for reading.
+async fn prepare(conn: &mut Conn, viewer: Viewer) -> Result<Scope, UsageReportsError> {
+    let scope = resolve(conn, viewer).await?;
+    if matches!(scope, Scope::Everyone) {
+        request_history::use_index_of_time(conn).await?;
     }
+    Ok(scope)
 }
 
 /// Reads all pages, as long as they are not too many.

@@ -7,10 +7,9 @@ use chrono_tz::Tz;
 
 use super::report_queue::{ReportQueue, ReportQueueFull};
 use crate::domain::bounds;
-use crate::domain::caller::Caller;
 use crate::domain::id::{TokenId, UserId};
 use crate::domain::refused_requests::RefusedReport;
-use crate::domain::scope::Scope;
+use crate::domain::scope::{Scope, Viewer};
 use crate::domain::time::{DAY, Day};
 use crate::domain::usage_report::{Dimension, ReportRequest, ReportSpan, UsageReport};
 use crate::service::core::Core;
@@ -69,113 +68,63 @@ impl UsageReports {
         self.core.clock.now().day_in(zone.unwrap_or(self.core.calendar.zone))
     }
 
-    /// The usage of the caller's tokens, or of one of them; deleted ones included.
+    /// The usage of what the viewer asks for.
     ///
     /// # Errors
-    /// The token is not the caller's; too many rows; too much usage to read; too many reports at once; the database.
-    pub async fn show_own(
-        &self,
-        caller: &Caller,
-        token: Option<TokenId>,
-        request: ReportRequest,
-    ) -> Result<UsageReport, UsageReportsError> {
-        let (db, user, zone) = (self.core.db.clone(), caller.user.id, self.core.calendar.zone);
-        let report = async move {
-            let mut tx = db.begin().await?;
-            let scope = own_scope(&mut tx, user, token).await?;
-            let report = usage(&mut tx, scope, request, zone).await?;
-            storage::commit(tx).await?;
-            Ok(report)
-        };
-        self.reports.run(user, report).await
-    }
-
-    /// The usage of everyone, of one user or of one token, for administrators.
-    ///
-    /// # Errors
-    /// There is no such user or token; too many rows; too much usage to read; too many reports at once; the database.
-    pub async fn show(
-        &self,
-        caller: &Caller,
-        scope: Scope,
-        request: ReportRequest,
-    ) -> Result<UsageReport, UsageReportsError> {
+    /// There is no such user or token, or it is not the viewer's; too many rows; too much usage to read; too many
+    /// reports at once; the database.
+    pub async fn show(&self, viewer: Viewer, request: ReportRequest) -> Result<UsageReport, UsageReportsError> {
         let (db, zone) = (self.core.db.clone(), self.core.calendar.zone);
         let report = async move {
             let mut tx = db.begin().await?;
-            require(&mut tx, scope).await?;
+            let scope = resolve(&mut tx, viewer).await?;
             let report = usage(&mut tx, scope, request, zone).await?;
             storage::commit(tx).await?;
             Ok(report)
         };
-        self.reports.run(caller.user.id, report).await
+        self.reports.run(viewer.user(), report).await
     }
 
-    /// The refused requests of the caller's tokens, or of one of them; deleted ones included.
+    /// The refused requests of what the viewer asks for.
     ///
     /// # Errors
-    /// The token is not the caller's; too much to read; too many reports at once; the database.
-    pub async fn show_own_refused(
-        &self,
-        caller: &Caller,
-        token: Option<TokenId>,
-        span: ReportSpan,
-    ) -> Result<RefusedReport, UsageReportsError> {
-        let (db, user) = (self.core.db.clone(), caller.user.id);
-        let report = async move {
-            let mut tx = db.begin().await?;
-            let scope = own_scope(&mut tx, user, token).await?;
-            let report = refused(&mut tx, scope, span).await?;
-            storage::commit(tx).await?;
-            Ok(report)
-        };
-        self.reports.run(user, report).await
-    }
-
-    /// The refused requests of everyone, of one user or of one token, for administrators.
-    ///
-    /// # Errors
-    /// There is no such user or token; too much to read; too many reports at once; the database.
-    pub async fn show_refused(
-        &self,
-        caller: &Caller,
-        scope: Scope,
-        span: ReportSpan,
-    ) -> Result<RefusedReport, UsageReportsError> {
+    /// There is no such user or token, or it is not the viewer's; too much to read; too many reports at once; the
+    /// database.
+    pub async fn show_refused(&self, viewer: Viewer, span: ReportSpan) -> Result<RefusedReport, UsageReportsError> {
         let db = self.core.db.clone();
         let report = async move {
             let mut tx = db.begin().await?;
-            require(&mut tx, scope).await?;
+            let scope = resolve(&mut tx, viewer).await?;
             let report = refused(&mut tx, scope, span).await?;
             storage::commit(tx).await?;
             Ok(report)
         };
-        self.reports.run(caller.user.id, report).await
+        self.reports.run(viewer.user(), report).await
     }
 }
 
-/// What a user may see: everything of their own, or one token of theirs.
-pub(super) async fn own_scope(
-    conn: &mut Conn,
-    user: UserId,
-    token: Option<TokenId>,
-) -> Result<Scope, UsageReportsError> {
-    match token {
-        None => Ok(Scope::User(user)),
-        Some(token) if tokens::find_owner_ever(conn, token).await? == Some(user) => Ok(Scope::Token(token)),
-        Some(_) => Err(UsageReportsError::TokenNotFound),
-    }
-}
-
-/// The user or the token exists, or existed.
-pub(super) async fn require(conn: &mut Conn, scope: Scope) -> Result<(), UsageReportsError> {
+/// What a viewer asks for, if it exists, or existed, and the viewer may see it.
+pub(super) async fn resolve(conn: &mut Conn, viewer: Viewer) -> Result<Scope, UsageReportsError> {
+    let scope = match viewer {
+        Viewer::Owner(user, None) => return Ok(Scope::User(user)),
+        Viewer::Owner(_, Some(token)) => Scope::Token(token),
+        Viewer::Admin(_, scope) => scope,
+    };
     match scope {
-        Scope::User(user) if users::list_names(conn, &[user]).await?.is_empty() => Err(UsageReportsError::UserNotFound),
-        Scope::Token(token) if tokens::find_owner_ever(conn, token).await?.is_none() => {
-            Err(UsageReportsError::TokenNotFound)
+        Scope::Everyone => {}
+        Scope::User(user) => {
+            if users::list_names(conn, &[user]).await?.is_empty() {
+                return Err(UsageReportsError::UserNotFound);
+            }
         }
-        Scope::Everyone | Scope::User(_) | Scope::Token(_) => Ok(()),
+        Scope::Token(token) => {
+            let owner = tokens::find_owner_ever(conn, token).await?.ok_or(UsageReportsError::TokenNotFound)?;
+            if matches!(viewer, Viewer::Owner(user, _) if user != owner) {
+                return Err(UsageReportsError::TokenNotFound);
+            }
+        }
     }
+    Ok(scope)
 }
 
 /// The usage of a scope, with the total and the names. `zone` is that of the settings.

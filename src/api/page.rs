@@ -55,8 +55,8 @@ impl PageQuery {
 }
 
 /// The answer of a list: a page, or its items alone for tools of one-api.
-pub enum ListAnswer<T> {
-    Page(Envelope<PageBody<T>>),
+pub enum ListAnswer<T, P = PageBody<T>> {
+    Page(Envelope<P>),
     Items(Envelope<Vec<T>>),
 }
 
@@ -66,7 +66,7 @@ impl<T> ListAnswer<T> {
     }
 }
 
-impl<T: Serialize> IntoResponse for ListAnswer<T> {
+impl<T: Serialize, P: Serialize> IntoResponse for ListAnswer<T, P> {
     fn into_response(self) -> Response {
         match self {
             Self::Page(page) => page.into_response(),

@@ -86,7 +86,7 @@ impl Overviews {
             let mut conn = db.acquire().await?;
             let since = at.now.plus(-bounds::RECENT_REFUSALS_SECONDS);
             let refused = refusals::list_recent(&mut conn, since).await?;
-            let (newest, is_truncated) = tokens::list_newest_summaries(&mut conn).await?;
+            let (newest, is_truncated) = tokens::list_summaries(&mut conn, None).await?;
             let owners: BTreeSet<UserId> = newest.iter().map(TokenSummary::user_id).collect();
             let owners = users::list_by_id(&mut conn, &owners.into_iter().collect::<Vec<_>>()).await?;
             let state = |token: &TokenSummary| Some(token.state(owners.get(&token.user_id())?, &groups, &at).name);
@@ -101,7 +101,7 @@ impl Overviews {
         let range = UsageRange::latest(bounds::OVERVIEW_DAYS, at.today);
         let mut conn = self.core.db.acquire().await?;
         let recorded = usage::list_of_user(&mut conn, user.id, range).await?;
-        let tokens = tokens::list_summaries(&mut conn, user.id).await?;
+        let (tokens, _) = tokens::list_summaries(&mut conn, Some(user.id)).await?;
         // The one of the request may be older than the last charges.
         let owner = users::find(&mut conn, user.id).await?.unwrap_or_else(|| user.clone());
         let since = at.now.plus(-bounds::RECENT_REFUSALS_SECONDS);

@@ -165,13 +165,20 @@ async fn the_list_of_all_tokens_is_filtered_and_ordered_among_the_newest_ten_tho
     assert_eq!((&of_ana["total"], &of_ana["truncated"]), (&json!(1), &json!(false)));
     let all = admin.get(&format!("{TOKENS}?size=1")).await.ok();
     assert_eq!((&all["total"], &all["truncated"]), (&json!(10_001), &json!(false)));
+    // An own list is cut only to find states.
+    insert_alike_more(&app, &ben).await;
+    let own = ben.get("/api/token/?size=1&sort=remain_quota").await.ok();
+    assert_eq!((&own["total"], own.get("truncated")), (&json!(10_001), None));
+    let own = ben.get("/api/token/?size=1&state=account_empty").await.ok();
+    // The newest two have nothing to spend.
+    assert_eq!((&own["total"], &own["truncated"]), (&json!(9_998), &json!(true)));
 }
 
 async fn insert_alike_more(app: &TestApp, owner: &Caller) {
     let row = "insert into tokens (user_id, key_digest, key_sealed, key_hint, name, name_folded, note, \
                created_time, accessed_time, remain_quota, unlimited_quota, used_quota, model_limits_enabled, \
                model_limits, allow_ips, group_name, cross_group_retry) \
-               values ($1, sha256('more'), '', 'projwxyz', 'more', 'more', '', 1, 1, 0, false, 0, false, \
+               values ($1, sha256(gen_random_uuid()::text::bytea), '', 'projwxyz', 'more', 'more', '', 1, 1, 0, false, 0, false, \
                '', '', '', false)";
     sqlx::query(row).bind(owner.id).execute(&app.pool).await.unwrap();
 }

@@ -7,7 +7,7 @@ use serde::Serialize;
 use utoipa::ToSchema;
 
 use super::requests::SwitchBody;
-use super::responses::TokenBody;
+use super::responses::{TokenBody, TokensBody};
 use super::searches::{ListingQuery, OwnerQuery, SearchBody};
 use crate::api::auth::Admin;
 use crate::api::envelope::Envelope;
@@ -17,13 +17,13 @@ use crate::api::errors::code::codes::{
 use crate::api::errors::fails::Fails;
 use crate::api::extract::{Id, Json, Query};
 use crate::api::member_names::CheckedJson;
-use crate::api::page::{KeywordQuery, PageBody, PageQuery};
+use crate::api::page::{KeywordQuery, PageQuery};
 use crate::api::state::AppState;
 use crate::domain::calendar::Moment;
 use crate::domain::id::TokenId;
 use crate::domain::status::EnableError;
 use crate::domain::token::OwnedToken;
-use crate::service::tokens::AnyUserPage;
+use crate::service::tokens::TokenPage;
 
 /// The Token object with the username of its owner.
 #[derive(Debug, Serialize, ToSchema)]
@@ -41,27 +41,15 @@ impl OwnedTokenBody {
     }
 }
 
-/// A page of the tokens of all users.
-#[derive(Debug, Serialize, ToSchema)]
-pub struct OwnedTokensBody {
-    #[serde(flatten)]
-    page: PageBody<OwnedTokenBody>,
-    /// True if there are more than 10,000 tokens and a filter or an order applied only to the 10,000 newest.
-    truncated: bool,
-}
-
-impl OwnedTokensBody {
-    fn new(found: AnyUserPage, app: &AppState) -> Self {
-        let at = app.ledger.now();
-        let page = found.page.map(|owned| OwnedTokenBody::new(&owned, &at, app)).into();
-        Self { page, truncated: found.is_truncated }
-    }
+fn bodies(found: TokenPage<OwnedToken>, app: &AppState) -> Envelope<TokensBody<OwnedTokenBody>> {
+    let at = app.ledger.now();
+    Envelope::of(TokensBody::of_any_user(found.map(|owned| OwnedTokenBody::new(&owned, &at, app))))
 }
 
 /// Tokens of all users, without their keys; newest first.
 #[utoipa::path(get, path = "/api/admin/tokens", operation_id = "list_tokens", tag = "administration",
     params(KeywordQuery, OwnerQuery, ListingQuery, PageQuery),
-    responses((status = 200, body = Envelope<OwnedTokensBody>)))]
+    responses((status = 200, body = Envelope<TokensBody<OwnedTokenBody>>)))]
 pub async fn list(
     State(app): State<Arc<AppState>>,
     _: Admin,
@@ -69,24 +57,24 @@ pub async fn list(
     Query(owner): Query<OwnerQuery>,
     Query(listing): Query<ListingQuery>,
     Query(page): Query<PageQuery>,
-) -> Result<Envelope<OwnedTokensBody>, Fails<(InvalidSearch, InvalidFilter)>> {
+) -> Result<Envelope<TokensBody<OwnedTokenBody>>, Fails<(InvalidSearch, InvalidFilter)>> {
     let (owner, name, listing) = (owner.read()?, query.read()?, listing.read(app.tokens.groups())?);
-    let found = app.tokens.list_all_users(owner, name, &listing, page.read(app.settings.first_page)?).await?;
-    Ok(Envelope::of(OwnedTokensBody::new(found, &app)))
+    let found = app.tokens.list_any_user(owner, name.as_ref(), &listing, page.read(app.settings.first_page)?).await?;
+    Ok(bodies(found, &app))
 }
 
 /// Search the tokens of all users by name or key: the whole key, its masked form, or its first or last characters.
 #[utoipa::path(post, path = "/api/admin/tokens/search", operation_id = "search_tokens", tag = "administration",
-    params(OwnerQuery), request_body = SearchBody, responses((status = 200, body = Envelope<OwnedTokensBody>)))]
+    params(OwnerQuery), request_body = SearchBody, responses((status = 200, body = Envelope<TokensBody<OwnedTokenBody>>)))]
 pub async fn search(
     State(app): State<Arc<AppState>>,
     Admin(admin): Admin,
     Query(owner): Query<OwnerQuery>,
     Json(body): Json<SearchBody>,
-) -> Result<Envelope<OwnedTokensBody>, Fails<(InvalidSearch, InvalidFilter, InvalidPage, RateLimited)>> {
+) -> Result<Envelope<TokensBody<OwnedTokenBody>>, Fails<(InvalidSearch, InvalidFilter, InvalidPage, RateLimited)>> {
     let (search, listing, page) = body.read_any_user(owner.read()?, app.tokens.groups(), app.settings.first_page)?;
-    let found = app.tokens.search_all_users(&admin, search, &listing, page).await?;
-    Ok(Envelope::of(OwnedTokensBody::new(found, &app)))
+    let found = app.tokens.search_any_user(&admin, search, &listing, page).await?;
+    Ok(bodies(found, &app))
 }
 
 /// A token of any user, without its key.

@@ -16,7 +16,7 @@ use http::{HeaderMap, HeaderValue, header};
 use self::errors::{ChangeErrors, TokenFieldErrors, WrongVersion};
 pub use self::requests::IdsBody;
 use self::requests::{Claims, CreateBody, SwitchBody, UpdateBody, UpdateQuery};
-pub use self::responses::{StateBody, TokenBody};
+pub use self::responses::{StateBody, TokenBody, TokensAnswer, TokensBody};
 use self::searches::{ListingQuery, SearchBody, SearchQuery};
 use super::auth::ApiUser;
 use super::envelope::{Done, Envelope, NoStore, OptionalEnvelope};
@@ -24,7 +24,7 @@ use super::etag::{IfMatch, MANY, Tagged, etag, take_no_if_match};
 use super::extract::{Id, Json, Query};
 use super::idempotency_key::{self, IdempotencyErrors, IdempotencyKeyHeader, Keyed};
 use super::member_names::CheckedJson;
-use super::page::{ListAnswer, PageBody, PageQuery};
+use super::page::PageQuery;
 use super::state::AppState;
 use crate::api::errors::code::ErrorCode;
 use crate::api::errors::code::codes::{
@@ -40,62 +40,63 @@ use crate::domain::idempotency_key::Idempotent;
 use crate::domain::key::KeyHint;
 use crate::domain::time::LifetimeInvalid;
 use crate::domain::token::Token;
-use crate::service::tokens::Shows;
+use crate::service::tokens::{Shows, TokenPage};
 
 /// List your tokens, newest first (spec §4.1). With the setting `compat.client`, `data` is an array (spec §14.1).
 #[utoipa::path(get, path = "/api/token", tag = "tokens", params(ListingQuery, PageQuery),
-    responses((status = 200, body = Envelope<PageBody<TokenBody>>)))]
+    responses((status = 200, body = Envelope<TokensBody<TokenBody>>)))]
 pub async fn list(
     State(app): State<Arc<AppState>>,
     ApiUser(caller): ApiUser,
     Query(listing): Query<ListingQuery>,
     Query(page): Query<PageQuery>,
-) -> Result<ListAnswer<TokenBody>, Fails<InvalidFilter>> {
+) -> Result<TokensAnswer, Fails<InvalidFilter>> {
     let is_of_one_api = page.is_of_one_api(app.settings.one_api);
     let at = app.ledger.now();
     if listing.is_deleted()? {
         let page = app.tokens.list_deleted(&caller, page.read(app.settings.first_page)?).await?;
-        return Ok(ListAnswer::of(
-            page.map(|token| TokenBody::deleted(&token, &caller.user, &at, &app)),
-            is_of_one_api,
-        ));
+        let page = page.map(|token| TokenBody::deleted(&token, &caller.user, &at, &app));
+        return Ok(TokensAnswer::of_own(TokenPage::whole(page), is_of_one_api));
     }
     let listing = listing.of_one_api(is_of_one_api).read(app.tokens.groups())?;
-    let page = app.tokens.list(&caller, &listing, page.read(app.settings.first_page)?).await?;
-    Ok(ListAnswer::of(page.map(|token| TokenBody::new(&token, &caller.user, &at, &app)), is_of_one_api))
+    let page = page.read(app.settings.first_page)?;
+    let found = app.tokens.list(Some(caller.user.id), None, &listing, page).await?;
+    Ok(TokensAnswer::of_own(found.map(|token| TokenBody::new(&token, &caller.user, &at, &app)), is_of_one_api))
 }
 
 /// Search your tokens by name or key (spec §4.2). With the setting `compat.client`, `data` is an array (spec §14.1).
 #[utoipa::path(get, path = "/api/token/search", tag = "tokens", params(SearchQuery, ListingQuery, PageQuery),
-    responses((status = 200, body = Envelope<PageBody<TokenBody>>)))]
+    responses((status = 200, body = Envelope<TokensBody<TokenBody>>)))]
 pub async fn search(
     State(app): State<Arc<AppState>>,
     ApiUser(caller): ApiUser,
     Query(query): Query<SearchQuery>,
     Query(listing): Query<ListingQuery>,
     Query(page): Query<PageQuery>,
-) -> Result<ListAnswer<TokenBody>, Fails<(InvalidSearch, InvalidFilter, RateLimited)>> {
+) -> Result<TokensAnswer, Fails<(InvalidSearch, InvalidFilter, RateLimited)>> {
     let is_of_one_api = page.is_of_one_api(app.settings.one_api);
     let listing = listing.of_one_api(is_of_one_api).read(app.tokens.groups())?;
     // A search of one-api has no pages.
     let page = if is_of_one_api { page.or_size(bounds::MAX_PAGE_SIZE) } else { page };
-    let page = app.tokens.search(&caller, query.read()?, &listing, page.read(app.settings.first_page)?).await?;
+    let (search, page) = (query.read(caller.user.id)?, page.read(app.settings.first_page)?);
+    let found = app.tokens.search(&caller, search, &listing, page).await?;
     let at = app.ledger.now();
-    Ok(ListAnswer::of(page.map(|token| TokenBody::new(&token, &caller.user, &at, &app)), is_of_one_api))
+    Ok(TokensAnswer::of_own(found.map(|token| TokenBody::new(&token, &caller.user, &at, &app)), is_of_one_api))
 }
 
 /// Search your tokens by name or key, with the key in the body (spec §13.1).
 #[utoipa::path(post, path = "/api/token/search", operation_id = "search_by_post", tag = "tokens",
-    request_body = SearchBody, responses((status = 200, body = Envelope<PageBody<TokenBody>>)))]
+    request_body = SearchBody, responses((status = 200, body = Envelope<TokensBody<TokenBody>>)))]
 pub async fn search_by_post(
     State(app): State<Arc<AppState>>,
     ApiUser(caller): ApiUser,
     Json(body): Json<SearchBody>,
-) -> Result<Envelope<PageBody<TokenBody>>, Fails<(InvalidSearch, InvalidFilter, InvalidPage, RateLimited)>> {
-    let (search, listing, page) = body.read(app.tokens.groups(), app.settings.first_page)?;
-    let page = app.tokens.search(&caller, search, &listing, page).await?;
+) -> Result<Envelope<TokensBody<TokenBody>>, Fails<(InvalidSearch, InvalidFilter, InvalidPage, RateLimited)>> {
+    let (search, listing, page) = body.read_own(caller.user.id, app.tokens.groups(), app.settings.first_page)?;
+    let found = app.tokens.search(&caller, search, &listing, page).await?;
     let at = app.ledger.now();
-    Ok(Envelope::of(page.map(|token| TokenBody::new(&token, &caller.user, &at, &app)).into()))
+    let found = found.map(|token| TokenBody::new(&token, &caller.user, &at, &app));
+    Ok(Envelope::of(TokensBody::of_own(found)))
 }
 
 /// Read one token without its key (spec §13.1). Nothing is written to the audit log.

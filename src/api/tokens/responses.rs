@@ -7,7 +7,9 @@ use utoipa::openapi::schema::Type;
 use utoipa::openapi::{ObjectBuilder, RefOr, Schema};
 use utoipa::{PartialSchema, ToSchema};
 
+use crate::api::envelope::Envelope;
 use crate::api::limits::{PeriodLimitsBody, PeriodUsageBody, RateLimitsBody};
+use crate::api::page::{ListAnswer, PageBody};
 use crate::api::state::AppState;
 use crate::domain::calendar::Moment;
 use crate::domain::key::ApiKey;
@@ -16,6 +18,7 @@ use crate::domain::time::UnixTime;
 use crate::domain::token::{DeletedToken, Token};
 use crate::domain::token_policy::TokenPolicy;
 use crate::domain::user::{Role, User};
+use crate::service::tokens::TokenPage;
 
 /// The Token object (spec §2.1), and `masked_key`.
 #[derive(Debug, Serialize, ToSchema)]
@@ -184,5 +187,40 @@ fn models(policy: &TokenPolicy) -> Option<String> {
         (false, _) => Some(String::new()),
         (true, "") => None,
         (true, names) => Some(names.to_owned()),
+    }
+}
+
+/// A page of tokens.
+#[derive(Debug, Serialize, ToSchema)]
+pub struct TokensBody<T> {
+    #[serde(flatten)]
+    page: PageBody<T>,
+    /// True if there are more than 10,000 tokens and a filter or an order applied only to the 10,000 newest. Absent
+    /// instead of false in lists of your own tokens.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    truncated: Option<bool>,
+}
+
+impl<T> TokensBody<T> {
+    pub fn of_any_user(found: TokenPage<T>) -> Self {
+        Self { page: found.page.into(), truncated: Some(found.is_truncated) }
+    }
+
+    /// With no other member than a page has, unless there is a reason (spec §2.2).
+    pub fn of_own(found: TokenPage<T>) -> Self {
+        Self { page: found.page.into(), truncated: found.is_truncated.then_some(true) }
+    }
+}
+
+/// A page of the caller's own tokens, or its items alone for tools of one-api.
+pub type TokensAnswer = ListAnswer<TokenBody, TokensBody<TokenBody>>;
+
+impl TokensAnswer {
+    pub fn of_own(found: TokenPage<TokenBody>, is_of_one_api: bool) -> Self {
+        if is_of_one_api {
+            Self::Items(Envelope::of(found.page.items))
+        } else {
+            Self::Page(Envelope::of(TokensBody::of_own(found)))
+        }
     }
 }

@@ -14,7 +14,7 @@ use crate::domain::key::ApiKey;
 use crate::domain::page::{FirstPage, PageRequest};
 use crate::domain::search::{KeyEnds, SearchPattern};
 use crate::domain::token_listing::TokenListing;
-use crate::service::tokens::{AnyUserKey, AnyUserSearch, KeySearch, Search};
+use crate::service::tokens::{KeySearch, Search};
 
 /// Which tokens to list, and in which order.
 #[derive(Debug, Default, Deserialize, IntoParams)]
@@ -79,8 +79,8 @@ pub struct SearchQuery {
 }
 
 impl SearchQuery {
-    pub fn read(&self) -> Result<Search, ApiError> {
-        search(self.keyword.as_deref(), self.token.as_deref().unwrap_or_default())
+    pub fn read(&self, owner: UserId) -> Result<Search, ApiError> {
+        search_own(owner, self.keyword.as_deref(), self.token.as_deref().unwrap_or_default())
     }
 }
 
@@ -118,9 +118,14 @@ pub struct SearchBody {
 
 impl SearchBody {
     /// A search among the caller's own tokens.
-    pub fn read(self, groups: &Groups, first: FirstPage) -> Result<(Search, TokenListing, PageRequest), ApiError> {
+    pub fn read_own(
+        self,
+        owner: UserId,
+        groups: &Groups,
+        first: FirstPage,
+    ) -> Result<(Search, TokenListing, PageRequest), ApiError> {
         let (listing, page) = (self.listing(groups)?, self.page(first)?);
-        Ok((search(self.keyword.as_deref(), exposed(self.token.as_ref()))?, listing, page))
+        Ok((search_own(owner, self.keyword.as_deref(), exposed(self.token.as_ref()))?, listing, page))
     }
 
     /// A search among the tokens of all users, or of `owner`.
@@ -129,15 +134,15 @@ impl SearchBody {
         owner: Option<UserId>,
         groups: &Groups,
         first: FirstPage,
-    ) -> Result<(AnyUserSearch, TokenListing, PageRequest), ApiError> {
+    ) -> Result<(Search, TokenListing, PageRequest), ApiError> {
         let (listing, page) = (self.listing(groups)?, self.page(first)?);
         let key = exposed(self.token.as_ref());
-        let search = AnyUserSearch {
+        let search = Search {
             owner,
             name: SearchPattern::of_name(self.keyword.as_deref().unwrap_or_default())?,
             key: match ApiKey::parse(key) {
-                Ok(whole) => Some(AnyUserKey::Whole(whole)),
-                Err(_) => KeyEnds::parse(key)?.map(|ends| AnyUserKey::Ends(ends, ApiKey::parse_foreign(key).ok())),
+                Ok(whole) => Some(KeySearch::Whole(whole)),
+                Err(_) => KeyEnds::parse(key)?.map(|ends| KeySearch::Ends(ends, ApiKey::parse_foreign(key).ok())),
             },
         };
         Ok((search, listing, page))
@@ -160,12 +165,14 @@ impl SearchBody {
     }
 }
 
-fn search(keyword: Option<&str>, key: &str) -> Result<Search, ApiError> {
+fn search_own(owner: UserId, keyword: Option<&str>, key: &str) -> Result<Search, ApiError> {
+    let part = |part| KeySearch::Part(owner, part, ApiKey::parse_foreign(key).ok());
     Ok(Search {
+        owner: Some(owner),
         name: SearchPattern::of_name(keyword.unwrap_or_default())?,
         key: match ApiKey::parse(key) {
             Ok(whole) => Some(KeySearch::Whole(whole)),
-            Err(_) => SearchPattern::of_key(key)?.map(|part| KeySearch::Part(part, ApiKey::parse_foreign(key).ok())),
+            Err(_) => SearchPattern::of_key(key)?.map(part),
         },
     })
 }

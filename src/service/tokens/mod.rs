@@ -9,9 +9,8 @@ mod pages;
 
 use std::sync::Arc;
 
-pub use self::administration::{AnyUserKey, AnyUserPage, AnyUserSearch};
 pub use self::bulk::{BulkChange, BulkError, BulkPlace};
-pub use self::lists::{KeySearch, Search};
+pub use self::lists::{KeySearch, Search, TokenPage};
 use self::pages::TokenPages;
 use super::actors::{self, ActorError};
 use super::rate_limiter::RateLimited;

@@ -106,6 +106,10 @@ fn fill(
 /// Which tokens to list, and in which order.
 #[derive(Debug, Clone, Copy)]
 pub struct Listed<'a> {
+    /// `None`: those of all users.
+    pub owner: Option<UserId>,
+    /// Only these; `None`: all of the owner, or the [`bounds::MAX_LISTED_TOKENS`] newest of all users.
+    pub ids: Option<&'a [TokenId]>,
     /// The pattern for the folded name.
     pub like: &'a str,
     pub listing: &'a TokenListing,
@@ -113,116 +117,63 @@ pub struct Listed<'a> {
     pub now: UnixTime,
 }
 
-/// Selects a page of a listing with its total. `$from` is the `from` clause with the first conditions; its parameters
-/// begin with `$9`. The status is that of `Token::status`.
-macro_rules! select_listed {
-    ($what:expr, $page:expr, $from:tt $(, $bind:expr)* $(,)?) => {
-        select_tokens!(
-            [r#", count(*) over () as "total!" "# + $from + r#"
-               and name_folded like $8 escape '\'
-               and ($1::smallint is null or $1 = case when switched_off_by is not null then 2
-                   when expires_at <= $3 then 3
-                   when not unlimited_quota and remain_quota = 0 and used_quota > 0 then 4
-                   else 1 end)
-               and ($2::text is null or group_name = $2)
-               order by
-                   case when $4::text = 'name' and not $5::boolean then name_folded collate "C" end,
-                   case when $4 = 'name' and $5 then name_folded collate "C" end desc,
-                   case when $5 then -1 else 1 end * case $4
-                       when 'remain_quota' then
-                           case when unlimited_quota then 9223372036854775807 else remain_quota end
-                       when 'used_quota' then used_quota
-                       when 'accessed_time' then accessed_time
-                       when 'expired_time' then coalesce(expires_at, 9223372036854775807) end,
-                   case when $5 then -id else id end
-               limit $6 offset $7"#],
-            $what.listing.status.map(crate::domain::status::Status::code),
-            $what.listing.group.as_ref().map(crate::domain::group::Group::as_str),
-            $what.now as UnixTime,
-            $what.listing.sort.as_str(),
-            $what.listing.order == Order::Descending,
-            $page.size(),
-            $page.offset(),
-            $what.like
-            $(, $bind)*
-        )
-    };
-}
-
-/// A page of the owner's live tokens, and their total. Reads all of the owner's live tokens, whose number is limited.
-pub async fn list_listed(
-    conn: &mut Conn,
-    owner: UserId,
-    what: Listed<'_>,
-    page: PageRequest,
-) -> Result<Page<Token>, StorageError> {
-    let rows = select_listed!(what, page, "from tokens where user_id = $9 and deleted_time is null", owner as UserId)
-        .fetch_all(&mut *conn)
-        .await?;
+/// A page of live tokens, and their total.
+pub async fn list_listed(conn: &mut Conn, what: Listed<'_>, page: PageRequest) -> Result<Page<Token>, StorageError> {
+    // Of the three arrays only one is read. The status is that of `Token::status`.
+    let rows = select_tokens!(
+        r#", count(*) over () as "total!" from tokens
+           where id = any(case when $9::bigint[] is not null then $9
+                 when $8::bigint is not null
+                   then array(select id from tokens where user_id = $8 and deleted_time is null)
+                 else array(select id from tokens where deleted_time is null order by id desc limit $10) end)
+             and deleted_time is null and ($8 is null or user_id = $8) and name_folded like $11 escape '\'
+             and ($1::smallint is null or $1 = case when switched_off_by is not null then 2
+                 when expires_at <= $3 then 3
+                 when not unlimited_quota and remain_quota = 0 and used_quota > 0 then 4
+                 else 1 end)
+             and ($2::text is null or group_name = $2)
+           order by
+               case when $4::text = 'name' and not $5::boolean then name_folded collate "C" end,
+               case when $4 = 'name' and $5 then name_folded collate "C" end desc,
+               case when $5 then -1 else 1 end * case $4
+                   when 'remain_quota' then
+                       case when unlimited_quota then 9223372036854775807 else remain_quota end
+                   when 'used_quota' then used_quota
+                   when 'accessed_time' then accessed_time
+                   when 'expired_time' then coalesce(expires_at, 9223372036854775807) end,
+               case when $5 then -id else id end
+           limit $6 offset $7"#,
+        what.listing.status.map(crate::domain::status::Status::code),
+        what.listing.group.as_ref().map(crate::domain::group::Group::as_str),
+        what.now as UnixTime,
+        what.listing.sort.as_str(),
+        what.listing.order == Order::Descending,
+        page.size(),
+        page.offset(),
+        what.owner as Option<UserId>,
+        what.ids as Option<&[TokenId]>,
+        bounds::MAX_LISTED_TOKENS,
+        what.like
+    )
+    .fetch_all(&mut *conn)
+    .await?;
     let total = match rows.first() {
         Some(row) => row.total,
         None if page.offset() == 0 => 0,
         // Past the last page, the first row has the total.
-        None => Box::pin(list_listed(conn, owner, what, PageRequest::first_item())).await?.total,
+        None => Box::pin(list_listed(conn, what, PageRequest::first_item())).await?.total,
     };
     Ok(page.holding(rows.into_iter().map(|row| token_of!(row)).collect(), total))
 }
 
-/// A page of the live tokens among `ids`, and their total.
-pub async fn list_listed_among(
-    conn: &mut Conn,
-    ids: &[TokenId],
-    what: Listed<'_>,
-    page: PageRequest,
-) -> Result<Page<Token>, StorageError> {
-    let rows = select_listed!(what, page, "from tokens where id = any($9) and deleted_time is null", ids as &[TokenId])
-        .fetch_all(&mut *conn)
-        .await?;
-    let total = match rows.first() {
-        Some(row) => row.total,
-        None if page.offset() == 0 => 0,
-        None => Box::pin(list_listed_among(conn, ids, what, PageRequest::first_item())).await?.total,
-    };
-    Ok(page.holding(rows.into_iter().map(|row| token_of!(row)).collect(), total))
-}
-
-/// A page of the [`bounds::MAX_LISTED_TOKENS`] newest live tokens of all users, and its total. The flag is true if
-/// there are older ones.
-pub async fn list_newest_listed(
-    conn: &mut Conn,
-    what: Listed<'_>,
-    page: PageRequest,
-) -> Result<(Page<Token>, bool), StorageError> {
-    let is_truncated = sqlx::query_scalar!(
+/// Returns true if there are more than [`bounds::MAX_LISTED_TOKENS`] live tokens.
+pub async fn are_more_than_listed(conn: &mut Conn) -> Result<bool, StorageError> {
+    let exists = sqlx::query_scalar!(
         r#"select exists (
                select 1 from tokens where deleted_time is null order by id desc limit 1 offset $1) as "exists!""#,
         bounds::MAX_LISTED_TOKENS
-    )
-    .fetch_one(&mut *conn)
-    .await?;
-    let first = newest_listed(conn, what, page).await?;
-    let total = match &first[..] {
-        [(_, total), ..] => *total,
-        [] if page.offset() == 0 => 0,
-        [] => newest_listed(conn, what, PageRequest::first_item()).await?.first().map_or(0, |(_, total)| *total),
-    };
-    Ok((page.holding(first.into_iter().map(|(token, _)| token).collect(), total), is_truncated))
-}
-
-async fn newest_listed(
-    conn: &mut Conn,
-    what: Listed<'_>,
-    page: PageRequest,
-) -> Result<Vec<(Token, i64)>, StorageError> {
-    let rows = select_listed!(
-        what,
-        page,
-        "from (select * from tokens where deleted_time is null order by id desc limit $9) tokens where true",
-        bounds::MAX_LISTED_TOKENS
-    )
-    .fetch_all(conn)
-    .await?;
-    Ok(rows.into_iter().map(|row| (token_of!(row), row.total)).collect())
+    );
+    Ok(exists.fetch_one(conn).await?)
 }
 
 /// A page of the live tokens of all users whose folded name is like `pattern`, newest first.

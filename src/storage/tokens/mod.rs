@@ -10,10 +10,8 @@ use std::collections::BTreeMap;
 
 use self::columns::{lock_tokens, locked_token, policy_of, select_tokens, token_of};
 pub use self::deleted::{erase_keys, list_deleted, lock_deleted, restore};
-pub use self::lists::{
-    Listed, OwnersPage, list_all_users, list_listed, list_listed_among, list_newest_listed, list_pages,
-};
-pub use self::summaries::{list_newest_summaries, list_summaries};
+pub use self::lists::{Listed, OwnersPage, are_more_than_listed, list_all_users, list_listed, list_pages};
+pub use self::summaries::list_summaries;
 use super::columns::column;
 use super::keys::NewSealedKey;
 use super::{Conn, StorageError, old_keys};

@@ -16,14 +16,14 @@ use crate::api::errors::code::codes::RateLimited;
 use crate::api::errors::fails::Fails;
 use crate::api::errors::failure::ApiError;
 use crate::domain::bounds;
-use crate::domain::charge_history::{ChargeFilter, PastCharge, Spend};
 use crate::domain::money::Quota;
 use crate::domain::page::PageRequest;
-use crate::domain::request_history::{PastOutcome, PastRequest};
+use crate::domain::request_history::{OutcomeKind, PastOutcome, PastRequest, RequestFilter};
+use crate::domain::spend::Spend;
 use crate::domain::time::UnixTime;
-use crate::service::charge_history::ChargeHistoryError;
 use crate::service::key_holders::KeyHolderError;
 use crate::service::report_queue::ReportQueueFull;
+use crate::service::request_history::RequestLogError;
 
 /// The type of a row that is a charge, and that of a refusal. The other types of this API family (top-up, management,
 /// system, refund) are not kept here.
@@ -71,37 +71,15 @@ pub struct LogBody {
     other: &'static str,
 }
 
-impl LogBody {
-    fn new(charge: PastCharge, username: &str) -> Self {
-        Self {
-            id: charge.id,
-            created_at: charge.at.get(),
-            r#type: CONSUMPTION,
-            content: String::new(),
-            username: username.to_owned(),
-            token_name: charge.token_name.as_str().to_owned(),
-            token_id: charge.token_id.get(),
-            model_name: charge.model,
-            quota: charge.quota.get(),
-            prompt_tokens: charge.prompt_tokens,
-            completion_tokens: charge.completion_tokens,
-            use_time: 0,
-            is_stream: false,
-            channel: 0,
-            group: charge.group.as_str().to_owned(),
-            ip: "",
-            request_id: "",
-            other: "",
-        }
-    }
-}
-
 impl From<PastRequest> for LogBody {
     fn from(request: PastRequest) -> Self {
         let position = request.position();
-        let content = match request.outcome {
-            PastOutcome::Refused { refusal, .. } => refusal.to_string(),
-            PastOutcome::Charged { .. } | PastOutcome::Imported { .. } => String::new(),
+        let (r#type, content, quota, prompt_tokens, completion_tokens) = match request.outcome {
+            PastOutcome::Charged { quota, prompt_tokens, completion_tokens, .. }
+            | PastOutcome::Imported { quota, prompt_tokens, completion_tokens } => {
+                (CONSUMPTION, String::new(), quota, prompt_tokens, completion_tokens)
+            }
+            PastOutcome::Refused { refusal, .. } => (ERROR, refusal.to_string(), Quota::ZERO, 0, 0),
         };
         let (token_id, token_name, username) = match request.token {
             Some(token) => (token.id.get(), token.name, token.username),
@@ -110,19 +88,19 @@ impl From<PastRequest> for LogBody {
         Self {
             id: position.id,
             created_at: position.at.get(),
-            r#type: ERROR,
+            r#type,
             content,
             username,
             token_name,
             token_id,
             model_name: request.model,
-            quota: 0,
-            prompt_tokens: 0,
-            completion_tokens: 0,
+            quota: quota.get(),
+            prompt_tokens,
+            completion_tokens,
             use_time: 0,
             is_stream: false,
             channel: 0,
-            group: String::new(),
+            group: request.group.as_str().to_owned(),
             ip: "",
             request_id: "",
             other: "",
@@ -166,7 +144,7 @@ pub struct LogQuery {
 
 impl LogQuery {
     /// The filter; `None` if nothing is filtered.
-    fn filter(self) -> Result<Option<ChargeFilter>, ApiError> {
+    fn filter(self) -> Result<Option<RequestFilter>, ApiError> {
         let bound = |name: &str, text: Option<&str>| match query_number(name, text)? {
             Some(bounds::AFTER_LAST_SECOND..) => {
                 let message = format!("`{name}` must be a Unix timestamp in seconds");
@@ -182,30 +160,23 @@ impl LogQuery {
             return Ok(None);
         }
         let (from, to) = (from.unwrap_or(UnixTime::FIRST), to.unwrap_or(UnixTime::LAST));
-        Ok(Some(ChargeFilter { from, to, token_name, model }))
+        Ok(Some(RequestFilter { from, to, model, token_name, ..RequestFilter::of(&OutcomeKind::PAID) }))
     }
 
-    fn rows(&self) -> Result<Rows, ApiError> {
-        Rows::parse(self.r#type.as_deref())
+    fn outcomes(&self) -> Result<Outcomes, ApiError> {
+        outcomes(self.r#type.as_deref())
     }
 }
 
-/// The rows that are asked for.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Rows {
-    Charges,
-    Refusals,
-    None,
-}
+/// Of the requests that are asked for.
+type Outcomes = &'static [OutcomeKind];
 
-impl Rows {
-    fn parse(text: Option<&str>) -> Result<Self, ApiError> {
-        Ok(match query_number("type", text)? {
-            None | Some(0 | CONSUMPTION) => Self::Charges,
-            Some(ERROR) => Self::Refusals,
-            Some(_) => Self::None,
-        })
-    }
+fn outcomes(r#type: Option<&str>) -> Result<Outcomes, ApiError> {
+    Ok(match query_number("type", r#type)? {
+        None | Some(0 | CONSUMPTION) => &OutcomeKind::PAID,
+        Some(ERROR) => OutcomeKind::Refused.alone(),
+        Some(_) => &[],
+    })
 }
 
 /// Which rows of a key.
@@ -235,12 +206,9 @@ pub async fn by_key(
     KeyHolder(key): KeyHolder,
     Query(query): Query<KeyLogQuery>,
 ) -> Result<NoStore<Envelope<Vec<LogBody>>>, Fails<KeyHolderError>> {
-    let rows = if Rows::parse(query.r#type.as_deref())? == Rows::Refusals {
-        app.charge_history.refusals_by_key(&key, ip).await?.into_iter().map(LogBody::from).collect()
-    } else {
-        let (owner, charges) = app.charge_history.by_key(&key, ip).await?;
-        charges.into_iter().map(|charge| LogBody::new(charge, &owner)).collect()
-    };
+    let filter = RequestFilter::of(outcomes(query.r#type.as_deref())?);
+    let rows = app.request_history.list_newest_of_key(&key, ip, filter).await?;
+    let rows = rows.into_iter().map(LogBody::from).collect();
     Ok(NoStore(Envelope::of(rows)))
 }
 
@@ -260,16 +228,9 @@ pub async fn list(
     } else {
         PageRequest::from_one(page.p.as_deref(), page.page_size.as_deref())?
     };
-    let rows = query.rows()?;
-    let filter = query.filter()?.unwrap_or(ChargeFilter::EVERYTHING);
-    let username = caller.user.username.as_str();
-    let rows = match rows {
-        Rows::Charges => {
-            app.charge_history.list(&caller, filter, page).await?.map(|charge| LogBody::new(charge, username))
-        }
-        Rows::Refusals => app.charge_history.list_refusals(&caller, filter, page).await?.map(LogBody::from),
-        Rows::None => page.holding(Vec::new(), 0),
-    };
+    let outcomes = query.outcomes()?;
+    let filter = RequestFilter { outcomes, ..query.filter()?.unwrap_or(RequestFilter::of(outcomes)) };
+    let rows = app.request_history.list_newest(&caller, filter, page).await?.map(LogBody::from);
     Ok(ListAnswer::of(rows, is_of_one_api))
 }
 
@@ -281,21 +242,20 @@ pub async fn spend(
     SignedIn(caller): SignedIn,
     Query(query): Query<LogQuery>,
 ) -> Result<Envelope<SpendBody>, Fails<(RateLimited, ReportQueueFull)>> {
-    let is_empty = query.rows()? != Rows::Charges;
-    let filter = query.filter()?;
-    let mut spend = app.charge_history.spend(&caller, filter).await?;
-    if is_empty {
+    let outcomes = query.outcomes()?;
+    let mut spend = app.request_history.spend(&caller, query.filter()?).await?;
+    if outcomes != OutcomeKind::PAID {
         spend.quota = Quota::ZERO;
     }
     Ok(Envelope::of(spend.into()))
 }
 
-impl From<ChargeHistoryError> for ApiError {
-    fn from(error: ChargeHistoryError) -> Self {
+impl From<RequestLogError> for ApiError {
+    fn from(error: RequestLogError) -> Self {
         match error {
-            ChargeHistoryError::RateLimited(limited) => limited.into(),
-            ChargeHistoryError::Refused(refused) => refused.into(),
-            ChargeHistoryError::Storage(storage) => storage.into(),
+            RequestLogError::RateLimited(limited) => limited.into(),
+            RequestLogError::Refused(refused) => refused.into(),
+            RequestLogError::Storage(storage) => storage.into(),
         }
     }
 }

@@ -66,11 +66,12 @@ impl RequestsQuery {
             gateway_id: query_number("gateway_id", self.gateway_id.as_deref())?.map(GatewayId::new),
             model: without_control_characters("model", self.model)?,
             request_id: without_control_characters("request_id", self.request_id)?,
-            outcome: given(
+            outcomes: given(
                 self.outcome.as_deref(),
                 OutcomeKind::parse,
                 "`outcome` must be `charged`, `refused` or `imported`",
-            )?,
+            )?
+            .map_or(&OutcomeKind::ALL, OutcomeKind::alone),
             reason: given(
                 self.reason.as_deref(),
                 RefusalReason::parse,

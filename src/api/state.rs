@@ -14,7 +14,6 @@ use crate::domain::usage::UnlimitedLimit;
 use crate::service::access_tokens::AccessTokens;
 use crate::service::audit::Audit;
 use crate::service::authenticator::Authenticator;
-use crate::service::charge_history::ChargeHistory;
 use crate::service::core::Core;
 use crate::service::enablement::Enablement;
 use crate::service::forecasts::Forecasts;
@@ -47,7 +46,6 @@ pub struct AppState {
     pub key_reader: KeyReader,
     pub usage: Usage,
     pub usage_reports: UsageReports,
-    pub charge_history: ChargeHistory,
     pub request_history: RequestHistory,
     pub forecasts: Forecasts,
     pub overviews: Overviews,

@@ -26,7 +26,6 @@ use crate::service::access_tokens::AccessTokens;
 use crate::service::audit::Audit;
 use crate::service::authenticator::Authenticator;
 use crate::service::base::Base;
-use crate::service::charge_history::ChargeHistory;
 use crate::service::clock::ClockReader;
 use crate::service::clock_repair::{ClockRepairer, ClockRepairs};
 use crate::service::core::Core;
@@ -159,7 +158,6 @@ impl App {
             keys: Keys::new(core.clone(), Arc::clone(&own_tokens)),
             key_reader,
             usage: Usage::new(core.clone(), Arc::clone(&key_holders), own_tokens),
-            charge_history: ChargeHistory::new(core.clone(), Arc::clone(&key_holders), Arc::clone(&reports)),
             request_history: RequestHistory::new(core.clone(), key_holders, Arc::clone(&reports)),
             usage_reports: UsageReports::new(core.clone(), Arc::clone(&reports)),
             forecasts: Forecasts::new(core.clone()),

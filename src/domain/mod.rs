@@ -12,7 +12,6 @@ pub mod bounds;
 pub mod calendar;
 pub mod caller;
 pub mod cell;
-pub mod charge_history;
 pub mod client_addresses;
 pub mod clock;
 pub mod date_range;

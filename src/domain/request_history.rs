@@ -1,5 +1,6 @@
 //! Single requests that were charged or refused, as those who paid for them and administrators read them (spec §13.8).
 
+use super::group::Group;
 use super::id::{GatewayId, ReservationId, TokenId, UserId};
 use super::ledger::{Refusal, RefusalReason, ReservationHandle};
 use super::money::Quota;
@@ -14,6 +15,8 @@ pub struct PastRequest {
     pub at: UnixTime,
     /// `None` if no token ever had the key.
     pub token: Option<RequestToken>,
+    /// The present group of the token.
+    pub group: Group,
     /// As the gateway named it; empty if it named none.
     pub model: String,
     /// The end client's address or its network, if the gateway sent it and it is stored.
@@ -77,6 +80,18 @@ pub enum OutcomeKind {
 impl OutcomeKind {
     pub const ALL: [Self; 3] = [Self::Charged, Self::Refused, Self::Imported];
 
+    /// What was paid for.
+    pub const PAID: [Self; 2] = [Self::Charged, Self::Imported];
+
+    /// This kind alone.
+    pub const fn alone(self) -> &'static [Self] {
+        match self {
+            Self::Imported => &[Self::Imported],
+            Self::Refused => &[Self::Refused],
+            Self::Charged => &[Self::Charged],
+        }
+    }
+
     /// From the name in the API.
     pub fn parse(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|kind| kind.as_str() == name)
@@ -132,28 +147,30 @@ pub struct RequestFilter {
     pub model: Option<String>,
     pub gateway_id: Option<GatewayId>,
     pub request_id: Option<String>,
-    pub outcome: Option<OutcomeKind>,
+    pub outcomes: &'static [OutcomeKind],
     /// Only refused requests have one.
     pub reason: Option<RefusalReason>,
     /// Only this request.
     pub only: Option<Position>,
-    /// Only refused requests of tokens with exactly this name.
+    /// Only those of tokens with exactly this name.
     pub token_name: Option<String>,
 }
 
 impl RequestFilter {
-    /// Everything that was refused.
-    pub const REFUSED: Self = Self {
-        from: UnixTime::FIRST,
-        to: UnixTime::LAST,
-        model: None,
-        gateway_id: None,
-        request_id: None,
-        outcome: Some(OutcomeKind::Refused),
-        reason: None,
-        only: None,
-        token_name: None,
-    };
+    /// All requests with one of these outcomes.
+    pub const fn of(outcomes: &'static [OutcomeKind]) -> Self {
+        Self {
+            from: UnixTime::FIRST,
+            to: UnixTime::LAST,
+            model: None,
+            gateway_id: None,
+            request_id: None,
+            outcomes,
+            reason: None,
+            only: None,
+            token_name: None,
+        }
+    }
 
     /// Whether it leaves out requests of its time and outcome. Then a page reads rows that it does not show.
     pub const fn is_selective(&self) -> bool {
@@ -166,7 +183,7 @@ impl RequestFilter {
 
     /// Whether requests with this outcome can pass.
     pub fn allows(&self, kind: OutcomeKind) -> bool {
-        self.outcome.is_none_or(|outcome| outcome == kind)
+        self.outcomes.contains(&kind)
             && (self.reason.is_none() || kind == OutcomeKind::Refused)
             && self.only.is_none_or(|only| only.kind == kind)
     }

@@ -11,6 +11,17 @@ pub enum Scope {
     Token(TokenId),
 }
 
+impl Scope {
+    /// The user or the token; both are `None` for everyone.
+    pub const fn ids(self) -> (Option<UserId>, Option<TokenId>) {
+        match self {
+            Self::Everyone => (None, None),
+            Self::User(user) => (Some(user), None),
+            Self::Token(token) => (None, Some(token)),
+        }
+    }
+}
+
 /// Who asks for a report or a list, and for which part of what they may see.
 #[derive(Debug, Clone, Copy)]
 pub enum Viewer {

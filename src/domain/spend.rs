@@ -2,7 +2,19 @@
 //! days are read from the daily usage, and only the charges near the two ends one by one.
 
 use super::bounds;
+use super::money::Quota;
 use super::time::{DAY, Day, UnixTime};
+
+/// What a user spent in a range, and in the last minute.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Spend {
+    /// The sum of the range.
+    pub quota: Quota,
+    /// Charges of the last minute.
+    pub requests_per_minute: i64,
+    /// Input and output tokens of the last minute.
+    pub tokens_per_minute: i64,
+}
 
 /// What to add up. The spend of the range is the daily usage of `days`, plus the charges of `edges` that are in the
 /// range and count in no day of `days`, less those that are outside of the range and count in one.

@@ -7,7 +7,6 @@ pub mod audit;
 pub mod audit_writer;
 pub mod authenticator;
 pub mod base;
-pub mod charge_history;
 pub mod clock;
 pub mod clock_repair;
 pub mod core;

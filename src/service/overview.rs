@@ -85,7 +85,7 @@ impl Overviews {
         let overview = async move {
             let mut conn = db.acquire().await?;
             let since = at.now.plus(-bounds::RECENT_REFUSALS_SECONDS);
-            let refused = refusals::list_recent(&mut conn, since).await?;
+            let refused = refusals::list_recent(&mut conn, None, since).await?;
             let (newest, is_truncated) = tokens::list_summaries(&mut conn, None).await?;
             let owners: BTreeSet<UserId> = newest.iter().map(TokenSummary::user_id).collect();
             let owners = users::list_by_id(&mut conn, &owners.into_iter().collect::<Vec<_>>()).await?;
@@ -105,7 +105,7 @@ impl Overviews {
         // The one of the request may be older than the last charges.
         let owner = users::find(&mut conn, user.id).await?.unwrap_or_else(|| user.clone());
         let since = at.now.plus(-bounds::RECENT_REFUSALS_SECONDS);
-        let refused = refusals::list_recent_of_user(&mut conn, user.id, since).await?;
+        let refused = refusals::list_recent(&mut conn, Some(user.id), since).await?;
         let states = StateCounts::of(tokens.iter().map(|token| token.state(&owner, groups, at).name));
         let mut counts = StatusCounts::default();
         for token in &tokens {

@@ -4,17 +4,20 @@ use std::net::IpAddr;
 use std::sync::Arc;
 
 use super::key_holders::{KeyHolderError, KeyHolders};
-use super::rate_limiter::RateLimiter;
-use super::report_queue::{self, ReportQueue};
+use super::rate_limiter::{RateLimited, RateLimiter};
+use super::report_queue::{self, ReportQueue, ReportQueueFull};
 use super::usage_reports::{UsageReportsError, resolve};
 use crate::domain::bounds;
+use crate::domain::caller::Caller;
+use crate::domain::page::{Page, PageRequest};
 use crate::domain::request_history::{
     OutcomeKind, PagePlace, PastRequest, Position, RequestFilter, RequestPage, Window,
 };
 use crate::domain::scope::{Scope, Viewer};
+use crate::domain::spend::{Spend, SpendParts};
 use crate::domain::time::UnixTime;
 use crate::service::core::Core;
-use crate::storage::{self, Conn, StorageError, request_history};
+use crate::storage::{self, Conn, StorageError, request_history, spend, users};
 
 #[derive(Debug)]
 pub struct RequestHistory {
@@ -30,6 +33,17 @@ pub enum KeyRequestsError {
     Key(#[from] KeyHolderError),
     #[error(transparent)]
     Report(#[from] UsageReportsError),
+}
+
+/// Why the rows of a log, or their sum, are not answered.
+#[derive(Debug, thiserror::Error)]
+pub enum RequestLogError {
+    #[error(transparent)]
+    RateLimited(#[from] RateLimited),
+    #[error(transparent)]
+    Refused(#[from] ReportQueueFull),
+    #[error(transparent)]
+    Storage(#[from] StorageError),
 }
 
 impl RequestHistory {
@@ -57,7 +71,13 @@ impl RequestHistory {
             self.key_holders.find_token(&mut conn, &digest, ip, self.core.clock.now()).await?
         };
         let (db, scope, now) = (self.core.db.clone(), Scope::Token(token.id), self.core.clock.now());
-        let page = async move { Ok(read(&mut *db.acquire().await?, scope, &filter, place, now).await?) };
+        let page = async move {
+            let mut tx = db.begin().await?;
+            request_history::use_index_of_time(&mut tx).await?;
+            let page = read(&mut tx, scope, &filter, place, now).await?;
+            storage::commit(tx).await?;
+            Ok(page)
+        };
         let mut page = self.reports.run::<_, UsageReportsError>(token.user_id, page).await?;
         if !token.show_addresses {
             for request in &mut page.requests {
@@ -103,14 +123,104 @@ impl RequestHistory {
         };
         self.reports.run(viewer.user(), requests).await
     }
+
+    /// The newest requests of the token with this key, at most 1,000. Disabled, expired and used up tokens are answered
+    /// too.
+    ///
+    /// # Errors
+    /// No live token has this key (counted against `ip`); its owner is disabled; too many requests.
+    pub async fn list_newest_of_key(
+        &self,
+        key: &str,
+        ip: Option<IpAddr>,
+        filter: RequestFilter,
+    ) -> Result<Vec<PastRequest>, KeyHolderError> {
+        let digest = self.key_holders.admit(key, ip, RateLimiter::may_call_drop_in)?;
+        let mut tx = self.core.db.begin().await?;
+        let token = self.key_holders.find_token(&mut tx, &digest, ip, self.core.clock.now()).await?;
+        request_history::use_index_of_time(&mut tx).await?;
+        let most = usize::try_from(bounds::MAX_CHARGES_OF_KEY).unwrap_or_default();
+        let newest = read_newest(&mut tx, Scope::Token(token.id), &filter, self.core.clock.now(), most).await?;
+        storage::commit(tx).await?;
+        Ok(newest.requests)
+    }
+
+    /// A page of the requests of the caller's tokens, deleted ones included, with their total. It reaches the newest
+    /// 10,000.
+    ///
+    /// # Errors
+    /// Too many requests, or too many reports at once; the database.
+    pub async fn list_newest(
+        &self,
+        caller: &Caller,
+        filter: RequestFilter,
+        page: PageRequest,
+    ) -> Result<Page<PastRequest>, RequestLogError> {
+        let (db, user, now) = (self.core.db.clone(), caller.user.id, self.core.clock.now());
+        self.core.rate_limiter.may_read_charges(user)?;
+        let report = async move {
+            let mut tx = db.begin().await?;
+            request_history::use_index_of_time(&mut tx).await?;
+            let page = read_page(&mut tx, Scope::User(user), &filter, page, now).await?;
+            storage::commit(tx).await?;
+            Ok(page)
+        };
+        self.reports.run(user, report).await
+    }
+
+    /// What the caller's tokens spent. Without a filter it is everything the account ever spent.
+    ///
+    /// # Errors
+    /// Too many requests, or too many reports at once; the database.
+    pub async fn spend(&self, caller: &Caller, filter: Option<RequestFilter>) -> Result<Spend, RequestLogError> {
+        let (db, user, used, zone) =
+            (self.core.db.clone(), caller.user.id, caller.user.wallet.used, self.core.calendar.zone);
+        self.core.rate_limiter.may_read_charges(user)?;
+        let now = self.core.clock.now();
+        let report = async move {
+            let mut conn = db.acquire().await?;
+            let (requests_per_minute, tokens_per_minute) =
+                spend::count_tokens_of_user(&mut conn, user, now.plus(-59), now).await?;
+            let quota = if let Some(filter) = filter {
+                let since = spend::find_charges_since(&mut conn).await?;
+                let parts = SpendParts::new(filter.from, filter.to, since, now);
+                spend::sum_of_user(&mut conn, user, &filter, &parts, zone.name()).await?
+            } else {
+                users::find(&mut conn, user).await?.map_or(used, |user| user.wallet.used)
+            };
+            Ok(Spend { quota, requests_per_minute, tokens_per_minute })
+        };
+        self.reports.run(user, report).await
+    }
+}
+
+/// A page by its number. The rows that a filter lets pass are counted by reading them.
+async fn read_page(
+    conn: &mut Conn,
+    scope: Scope,
+    filter: &RequestFilter,
+    page: PageRequest,
+    now: UnixTime,
+) -> Result<Page<PastRequest>, StorageError> {
+    let bound = bounds::MAX_LISTED_CHARGES;
+    let end = if filter.is_selective() { bound } else { page.offset().saturating_add(page.size()).min(bound) };
+    let most = usize::try_from(end).unwrap_or_default();
+    let found = page.of(read_newest(conn, scope, filter, now, most).await?.requests);
+    if filter.is_selective() || found.total < end {
+        return Ok(found);
+    }
+    let (from, to) = filter.seconds();
+    let mut total = 0;
+    for kind in filter.outcomes {
+        total += request_history::count(conn, *kind, scope, Window { from, to }, bound).await?;
+    }
+    Ok(Page { total: total.min(bound), ..found })
 }
 
 /// Resolves the viewer, and prepares the transaction for reading.
 async fn prepare(conn: &mut Conn, viewer: Viewer) -> Result<Scope, UsageReportsError> {
     let scope = resolve(conn, viewer).await?;
-    if matches!(scope, Scope::Everyone) {
-        request_history::use_index_of_time(conn).await?;
-    }
+    request_history::use_index_of_time(conn).await?;
     Ok(scope)
 }
 
@@ -131,7 +241,7 @@ async fn read_all(
 }
 
 /// Reads pages until there are `most` requests, or no more, or as much was read as may be.
-pub(super) async fn read_newest(
+async fn read_newest(
     conn: &mut Conn,
     scope: Scope,
     filter: &RequestFilter,

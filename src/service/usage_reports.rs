@@ -15,7 +15,7 @@ use crate::domain::usage_report::{Dimension, ReportRequest, ReportSpan, UsageRep
 use crate::service::core::Core;
 use crate::storage::refused_requests::Counted;
 use crate::storage::{
-    self, Conn, StorageError, charge_history, gateways, refused_requests, tokens, usage_reports, usage_rollup, users,
+    self, Conn, StorageError, gateways, refused_requests, spend, tokens, usage_reports, usage_rollup, users,
 };
 
 #[derive(Debug, thiserror::Error)]
@@ -138,22 +138,16 @@ async fn usage(
     if grouping.has(Dimension::Gateway) && request.zone.is_none() {
         require_gateways(conn, span, zone).await?;
     }
-    let grouped = match (scope, request.zone) {
-        (Scope::Everyone, None) => usage_reports::list_of_everyone(conn, span, grouping).await?,
-        (Scope::User(user), None) => usage_reports::list_of_user(conn, user, span, grouping).await?,
-        (Scope::Token(token), None) => usage_reports::list_of_token(conn, token, span, grouping).await?,
-        (scope, Some(zone)) => {
-            if let Some(since) = charge_history::find_charges_since(conn).await?
+    let grouped = match request.zone {
+        None => usage_reports::list(conn, scope, span, grouping).await?,
+        Some(zone) => {
+            if let Some(since) = spend::find_charges_since(conn).await?
                 && span.seconds(zone).0 < since
             {
                 // The first whole day.
                 return Err(UsageReportsError::ChargesDeleted(since.plus(DAY - 1).day_in(zone)));
             }
-            match scope {
-                Scope::Everyone => usage_reports::list_of_everyone_in(conn, span, zone, grouping).await?,
-                Scope::User(user) => usage_reports::list_of_user_in(conn, user, span, zone, grouping).await?,
-                Scope::Token(token) => usage_reports::list_of_token_in(conn, token, span, zone, grouping).await?,
-            }
+            usage_reports::list_in(conn, scope, span, zone, grouping).await?
         }
     };
     if grouped.read > bounds::MAX_REPORT_READ {
@@ -180,7 +174,7 @@ async fn usage(
 async fn require_gateways(conn: &mut Conn, span: ReportSpan, zone: Tz) -> Result<(), UsageReportsError> {
     let from = usage_rollup::find(conn).await?.rolled_until.max(span.from);
     let open = ReportSpan { from, to: span.to };
-    match charge_history::find_charges_since(conn).await? {
+    match spend::find_charges_since(conn).await? {
         Some(since) if open.from <= open.to && open.seconds(zone).0 < since => {
             Err(UsageReportsError::GatewaysUnknown(since.plus(DAY - 1).day_in(zone)))
         }
@@ -190,11 +184,7 @@ async fn require_gateways(conn: &mut Conn, span: ReportSpan, zone: Tz) -> Result
 
 /// The refused requests of a scope, with the names.
 async fn refused(conn: &mut Conn, scope: Scope, span: ReportSpan) -> Result<RefusedReport, UsageReportsError> {
-    let Counted { rows, total, read } = match scope {
-        Scope::Everyone => refused_requests::list_of_everyone(conn, span).await?,
-        Scope::User(user) => refused_requests::list_of_user(conn, user, span).await?,
-        Scope::Token(token) => refused_requests::list_of_token(conn, token, span).await?,
-    };
+    let Counted { rows, total, read } = refused_requests::list(conn, scope, span).await?;
     if read > bounds::MAX_REPORT_READ {
         return Err(UsageReportsError::TooMuchUsage);
     }

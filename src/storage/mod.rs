@@ -8,7 +8,6 @@
 
 pub mod access_tokens;
 pub mod audit;
-pub mod charge_history;
 pub mod clock_repair;
 pub mod columns;
 mod conn;
@@ -37,6 +36,7 @@ pub mod retention;
 pub mod secrets;
 pub mod sessions;
 pub mod sign_in_limits;
+pub mod spend;
 pub mod tokens;
 pub mod usage;
 pub mod usage_reports;

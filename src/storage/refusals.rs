@@ -117,57 +117,41 @@ pub async fn insert(conn: &mut Conn, samples: &[(RefusalSample, Option<StoredAdd
     Ok(())
 }
 
-/// What was refused since a time, by token and reason; the largest numbers first.
-macro_rules! recent {
-    ($conn:expr, $since:expr, $from:tt $(, $bind:expr)*) => {{
-        let rows = sqlx::query!(
-            r#"select r.token_id as "token_id!: TokenId", r.user_id as "user_id!: UserId",
-               r.reason as "reason!: RefusalReason", sum(1 + r.suppressed)::bigint as "requests!", max(r.at) as "last!: UnixTime",
-               coalesce((select name from tokens where id = r.token_id), '') as "token_name!",
-               coalesce((select username from users where id = r.user_id), '') as "username!" from "# + $from + r#"
-               where r.reason = any($3) group by r.token_id, r.user_id, r.reason order by 4 desc, 1, 3 limit $2"#,
-            $since as UnixTime,
-            bounds::MAX_RECENT_REFUSALS,
-            // A later version may have written others.
-            &RefusalReason::ALL.iter().map(|reason| reason.as_str().to_owned()).collect::<Vec<_>>()
-            $(, $bind)*
-        )
-        .fetch_all($conn)
-        .await?;
-        rows.into_iter().map(|row| RecentRefusals {
-            token: RequestToken::of_row(row.token_id, row.token_name, row.user_id, row.username),
-            reason: row.reason,
-            requests: row.requests,
-            last: row.last,
-        })
-        .collect()
-    }};
-}
-
-/// What was refused of the tokens of a user since a time.
-pub async fn list_recent_of_user(
+/// What was refused of the tokens of a user, or of everyone, since a time, by token and reason; the largest numbers
+/// first. Of the two sources only one is read.
+pub async fn list_recent(
     conn: &mut Conn,
-    user: UserId,
+    user: Option<UserId>,
     since: UnixTime,
 ) -> Result<Vec<RecentRefusals>, StorageError> {
-    Ok(recent!(
-        conn,
-        since,
-        "(select r.* from tokens t cross join lateral (select * from refusals where token_id = t.id and at >= $1 offset 0) r \
-          where t.user_id = $5 limit $4) r",
+    let rows = sqlx::query!(
+        r#"select r.token_id as "token_id!: TokenId", r.user_id as "user_id!: UserId",
+             r.reason as "reason!: RefusalReason", sum(1 + r.suppressed)::bigint as "requests!", max(r.at) as "last!: UnixTime",
+             coalesce((select name from tokens where id = r.token_id), '') as "token_name!",
+             coalesce((select username from users where id = r.user_id), '') as "username!"
+           from (
+             (select r.* from tokens t cross join lateral (
+                select * from refusals where token_id = t.id and at >= $1 offset 0) r
+              where t.user_id = $2 limit $3)
+             union all
+             (select * from refusals where at >= $1 and $2::bigint is null order by at desc, id desc limit $3)) r
+           where r.reason = any($4) group by r.token_id, r.user_id, r.reason order by 4 desc, 1, 3 limit $5"#,
+        since as UnixTime,
+        user as Option<UserId>,
         bounds::MAX_RECENT_REFUSALS_READ,
-        user as UserId
-    ))
-}
-
-/// What was refused of everyone since a time.
-pub async fn list_recent(conn: &mut Conn, since: UnixTime) -> Result<Vec<RecentRefusals>, StorageError> {
-    Ok(recent!(
-        conn,
-        since,
-        "(select * from refusals where at >= $1 order by at desc, id desc limit $4) r",
-        bounds::MAX_RECENT_REFUSALS_READ
-    ))
+        // A later version may have written others.
+        &RefusalReason::ALL.map(|reason| reason.as_str().to_owned()),
+        bounds::MAX_RECENT_REFUSALS
+    )
+    .fetch_all(conn)
+    .await?;
+    let recent = rows.into_iter().map(|row| RecentRefusals {
+        token: RequestToken::of_row(row.token_id, row.token_name, row.user_id, row.username),
+        reason: row.reason,
+        requests: row.requests,
+        last: row.last,
+    });
+    Ok(recent.collect())
 }
 
 /// Makes the partitions of the UTC days from the day of `first` to the day of `last`. [`StorageError::Blocked`] while

@@ -7,6 +7,7 @@ use crate::domain::bounds;
 use crate::domain::id::{TokenId, UserId};
 use crate::domain::ledger::RefusalReason;
 use crate::domain::refused_requests::{RefusedKind, RefusedRow};
+use crate::domain::scope::Scope;
 use crate::domain::time::Day;
 use crate::domain::usage_report::ReportSpan;
 
@@ -42,59 +43,40 @@ pub async fn add(conn: &mut Conn, counts: &[(RefusedKind, i64)]) -> Result<(), S
     Ok(())
 }
 
-/// Sums the counts of `$from`, whose parameters begin with `$4`.
-macro_rules! summed {
-    ($conn:expr, $span:expr, $from:tt $(, $bind:expr)* $(,)?) => {{
-        let rows = sqlx::query!(
-            r#"select user_id as "user_id!: UserId", token_id as "token_id!: TokenId", reason as "reason!: RefusalReason",
-               sum(requests)::bigint as "requests!", (sum(sum(requests)) over ())::bigint as "total!",
-               (sum(count(*)) over ())::bigint as "read!" from "# + $from + r#"
-               group by user_id, token_id, reason order by sum(requests) desc, token_id, reason limit $3"#,
-            $span.from as Day,
-            $span.to as Day,
-            bounds::MAX_REFUSED_ROWS
-            $(, $bind)*
-        )
-        .fetch_all(&mut *$conn)
-        .await?;
-        let (total, read) = rows.first().map_or((0, 0), |row| (row.total, row.read));
-        let rows = rows.into_iter().map(|row| RefusedRow {
-            user_id: row.user_id,
-            token_id: row.token_id,
-            reason: row.reason,
-            requests: row.requests,
-        });
-        Counted { rows: rows.collect(), total, read }
-    }};
-}
-
-/// The refused requests of all tokens of a user, deleted ones included. Must run in a transaction, for which it
-/// switches off sorting; reads one row more than [`bounds::MAX_REPORT_READ`] at most.
-pub async fn list_of_user(conn: &mut Conn, user: UserId, span: ReportSpan) -> Result<Counted, StorageError> {
+/// The refused requests of a scope, deleted tokens included. Must run in a transaction, for which it switches off
+/// sorting. Of the three sources only one is read, and at most one row more than [`bounds::MAX_REPORT_READ`].
+pub async fn list(conn: &mut Conn, scope: Scope, span: ReportSpan) -> Result<Counted, StorageError> {
     group_by_hash(conn).await?;
-    Ok(summed!(
-        conn,
-        span,
-        "(select * from refused_requests where user_id = $4 and day between $1 and $2 limit $5) r",
-        user as UserId,
-        bounds::MAX_REPORT_READ + 1
-    ))
-}
-
-/// The refused requests of one token.
-pub async fn list_of_token(conn: &mut Conn, token: TokenId, span: ReportSpan) -> Result<Counted, StorageError> {
-    Ok(summed!(conn, span, "refused_requests where token_id = $4 and day between $1 and $2", token as TokenId))
-}
-
-/// The refused requests of everyone, in the same way as those of a user.
-pub async fn list_of_everyone(conn: &mut Conn, span: ReportSpan) -> Result<Counted, StorageError> {
-    group_by_hash(conn).await?;
-    Ok(summed!(
-        conn,
-        span,
-        "(select * from refused_requests where day between $1 and $2 limit $4) r",
-        bounds::MAX_REPORT_READ + 1
-    ))
+    let (user, token) = scope.ids();
+    let rows = sqlx::query!(
+        r#"select user_id as "user_id!: UserId", token_id as "token_id!: TokenId", reason as "reason!: RefusalReason",
+             sum(requests)::bigint as "requests!", (sum(sum(requests)) over ())::bigint as "total!",
+             (sum(count(*)) over ())::bigint as "read!"
+           from (
+             (select * from refused_requests where day between $1 and $2 and $3::bigint is null and $4::bigint is null
+              limit $5)
+             union all
+             (select * from refused_requests where user_id = $3 and day between $1 and $2 limit $5)
+             union all
+             (select * from refused_requests where token_id = $4 and day between $1 and $2 limit $5)) r
+           group by user_id, token_id, reason order by sum(requests) desc, token_id, reason limit $6"#,
+        span.from as Day,
+        span.to as Day,
+        user as Option<UserId>,
+        token as Option<TokenId>,
+        bounds::MAX_REPORT_READ + 1,
+        bounds::MAX_REFUSED_ROWS
+    )
+    .fetch_all(conn)
+    .await?;
+    let (total, read) = rows.first().map_or((0, 0), |row| (row.total, row.read));
+    let rows = rows.into_iter().map(|row| RefusedRow {
+        user_id: row.user_id,
+        token_id: row.token_id,
+        reason: row.reason,
+        requests: row.requests,
+    });
+    Ok(Counted { rows: rows.collect(), total, read })
 }
 
 /// Deletes counts of days before `day`, at most [`BATCH`](super::retention::BATCH). Returns how many.

@@ -8,6 +8,7 @@ use super::{Conn, StorageError};
 use crate::domain::bounds;
 use crate::domain::id::{GatewayId, TokenId, UserId};
 use crate::domain::money::Quota;
+use crate::domain::scope::Scope;
 use crate::domain::spend::charged_between;
 use crate::domain::time::{Day, UnixTime};
 use crate::domain::usage_report::{Amounts, Dimension, Grouping, ReportRow, ReportSpan};
@@ -43,32 +44,22 @@ impl Detail {
     }
 }
 
-/// Groups the rows of `$from`, whose parameters begin with `$9`.
-macro_rules! grouped {
-    ($conn:expr, $span:expr, $grouping:expr, [$($from:tt)*] $(, $bind:expr)* $(,)?) => {{
-        let rows = sqlx::query!(
-            r#"select case $3::text when 'day' then day when 'month' then date_trunc('month', day)::date end as "day: Day",
-               case when $4::boolean then user_id end as "user_id: UserId",
-               case when $5::boolean then token_id end as "token_id: TokenId",
-               case when $6::boolean then model end as "model", case when $7::boolean then gateway_id end as "gateway_id",
-               sum(quota)::bigint as "quota!: Quota", sum(requests)::bigint as "requests!",
-               least(sum(prompt_tokens), 9223372036854775807)::bigint as "prompt_tokens!",
-               least(sum(completion_tokens), 9223372036854775807)::bigint as "completion_tokens!",
-               (sum(count(*)) over ())::bigint as "read!" from "# + $($from)* + r#"
-               group by 1, 2, 3, 4, 5
-               order by 1, case when $3 is null then sum(quota) else 0 end desc, 2, 3, 4, 5 limit $8"#,
-            $span.from as Day,
-            $span.to as Day,
-            $grouping.time().map(Dimension::as_str),
-            $grouping.has(Dimension::User),
-            $grouping.has(Dimension::Token),
-            $grouping.has(Dimension::Model),
-            $grouping.has(Dimension::Gateway),
-            bounds::MAX_REPORT_ROWS + 1
-            $(, $bind)*
-        )
-        .fetch_all(&mut *$conn)
-        .await?;
+/// A line of a report, and the number of rows that were read for all of them.
+struct GroupedRow {
+    day: Option<Day>,
+    user_id: Option<UserId>,
+    token_id: Option<TokenId>,
+    model: Option<String>,
+    gateway_id: Option<i64>,
+    quota: Quota,
+    requests: i64,
+    prompt_tokens: i64,
+    completion_tokens: i64,
+    read: i64,
+}
+
+impl From<Vec<GroupedRow>> for Grouped {
+    fn from(rows: Vec<GroupedRow>) -> Self {
         let read = rows.first().map_or(0, |row| row.read);
         let rows = rows.into_iter().map(|row| ReportRow {
             day: row.day,
@@ -83,217 +74,306 @@ macro_rules! grouped {
                 completion_tokens: row.completion_tokens,
             },
         });
-        Grouped { rows: rows.collect(), read }
-    }};
-}
-
-/// Groups the rows that suffice: those of everyone or of a user, as the literals say, whose parameter is `$9`.
-/// `$models` selects the sums by model, and `$charges` the charges of the seconds from `$10` to `$11`. Reads one row
-/// more than [`bounds::MAX_REPORT_READ`] at most.
-macro_rules! grouped_of {
-    ($conn:expr, $span:expr, $grouping:expr, $whose:literal, $models:literal, $charges:literal, $bind:expr) => {{
-        group_by_hash($conn).await?;
-        let most = bounds::MAX_REPORT_READ + 1;
-        match Detail::of($grouping) {
-            Detail::Models => grouped!(
-                $conn,
-                $span,
-                $grouping,
-                ["(select u.* from usage_rollup r cross join lateral ( \
-                     select * from usage_report_daily where " + $whose + " and day between greatest($1, r.rolled_until) and $2 \
-                     union all " + $models + " \
-                     union all \
-                     select * from usage_report_imported where " + $whose + " and day between $1 and $2) u \
-                   where r.id = 1 limit $10) u"],
-                $bind,
-                most
-            ),
-            Detail::Gateways => {
-                let (from, to) = charged_between($span.from, $span.to.plus_days(1));
-                grouped!(
-                    $conn,
-                    $span,
-                    $grouping,
-                    ["(select u.* from usage_rollup r cross join lateral ( \
-                         select c.token_id, c.day, c.model, c.user_id, c.quota, 1::bigint as requests, c.prompt_tokens, \
-                           c.completion_tokens, coalesce(c.gateway_id, 0) as gateway_id \
-                         from " + $charges + " and c.day between greatest($1, r.rolled_until) and $2 \
-                         union all " + $models + " \
-                         union all \
-                         select * from usage_report_imported where " + $whose + " and day between $1 and $2) u \
-                       where r.id = 1 limit $12) u"],
-                    $bind,
-                    from as UnixTime,
-                    to as UnixTime,
-                    most
-                )
-            }
-            Detail::TokensByMonth => grouped!(
-                $conn,
-                $span,
-                $grouping,
-                ["(select u.* from ( \
-                     select greatest($10, date_trunc('month', least($2::date + 1, rolled_until))::date) as open \
-                     from usage_rollup where id = 1 offset 0) r cross join lateral ( \
-                     select * from usage_report_daily where " + $whose + " and day between $1 and least($2, $10 - 1) \
-                     union all \
-                     select * from usage_report_months where " + $whose + " and day >= $10 and day < r.open \
-                     union all \
-                     select * from usage_report_daily where " + $whose + " and day between r.open and $2 \
-                     union all \
-                     select * from usage_report_imported where " + $whose + " and day between $1 and $2) u limit $11) u"],
-                $bind,
-                $span.first_month() as Day,
-                most
-            ),
-            Detail::TokensByDay => grouped!(
-                $conn,
-                $span,
-                $grouping,
-                ["(select r.*, 0::bigint as gateway_id from usage_reported r where " + $whose + " and day between $1 and $2 \
-                   limit $10) u"],
-                $bind,
-                most
-            ),
-        }
-    }};
-}
-
-/// The usage of all tokens of a user, deleted ones included. Must run in a transaction, for which it switches off
-/// sorting.
-pub async fn list_of_user(
-    conn: &mut Conn,
-    user: UserId,
-    span: ReportSpan,
-    grouping: &Grouping,
-) -> Result<Grouped, StorageError> {
-    Ok(grouped_of!(
-        conn,
-        span,
-        grouping,
-        "user_id = $9",
-        "select * from usage_report_models where user_id = $9 and day between $1 and $2 and day < r.rolled_until",
-        "tokens t cross join lateral ( \
-           select * from charges where token_id = t.id \
-             and at between $10 + greatest(r.rolled_until - $1, 0) * 86400::bigint and $11 offset 0) c \
-         where t.user_id = $9",
-        user.get()
-    ))
-}
-
-/// The usage of one token.
-pub async fn list_of_token(
-    conn: &mut Conn,
-    token: TokenId,
-    span: ReportSpan,
-    grouping: &Grouping,
-) -> Result<Grouped, StorageError> {
-    Ok(grouped!(
-        conn,
-        span,
-        grouping,
-        ["(select r.*, 0::bigint as gateway_id from usage_reported r where token_id = $9 and day between $1 and $2) u"],
-        token as TokenId
-    ))
-}
-
-/// The usage of everyone, in the same way as that of a user.
-pub async fn list_of_everyone(conn: &mut Conn, span: ReportSpan, grouping: &Grouping) -> Result<Grouped, StorageError> {
-    let reads_charges = grouping.has(Dimension::Gateway);
-    if reads_charges {
-        use_index_of_time(conn).await?;
+        Self { rows: rows.collect(), read }
     }
-    let grouped = grouped_of!(
-        conn,
-        span,
-        grouping,
-        "$9::bigint = 0",
-        "select * from usage_report_models \
-         where user_id = $9 and not $4 and day between $1 and $2 and day < r.rolled_until \
-         union all \
-         select * from usage_report_models \
-         where user_id <> $9 and $4 and day between $1 and $2 and day < r.rolled_until",
-        "charges c where at between $10 + greatest(r.rolled_until - $1, 0) * 86400::bigint and $11",
-        0_i64
-    );
-    if reads_charges {
-        use_all_indexes(conn).await?;
-    }
-    Ok(grouped)
 }
 
-/// Groups single charges by the days of a zone. `$from` has the charges of the seconds from `$10` to `$11`; its
-/// parameter is `$13`.
-macro_rules! grouped_in {
-    ($conn:expr, $span:expr, $zone:expr, $grouping:expr, $from:tt, $bind:expr) => {{
-        let (from, to) = $span.seconds($zone);
-        group_by_hash($conn).await?;
-        grouped!(
-            $conn,
-            $span,
-            $grouping,
-            ["(select c.token_id, c.user_id, c.model, c.gateway_id, c.quota, 1 as requests, c.prompt_tokens, c.completion_tokens, \
-               (to_timestamp(c.at) at time zone $9)::date as day from "
-                + $from
-                + " limit $12) u where day between $1 and $2"],
-            $zone.name(),
-            from as UnixTime,
-            to as UnixTime,
-            bounds::MAX_REPORT_READ + 1,
-            $bind
-        )
-    }};
-}
-
-/// The charges of all tokens of a user by the days of a zone.
-pub async fn list_of_user_in(
+/// The usage of a scope, deleted tokens included. Must run in a transaction, for which it switches off sorting.
+pub async fn list(
     conn: &mut Conn,
-    user: UserId,
+    scope: Scope,
     span: ReportSpan,
-    zone: Tz,
     grouping: &Grouping,
 ) -> Result<Grouped, StorageError> {
-    Ok(grouped_in!(
-        conn,
-        span,
-        zone,
-        grouping,
-        "tokens t cross join lateral (select * from charges where token_id = t.id and at between $10 and $11 offset 0) c \
-         where t.user_id = $13",
-        user as UserId
-    ))
+    group_by_hash(conn).await?;
+    let (user, token) = scope.ids();
+    let rows = match Detail::of(grouping) {
+        _ if token.is_some() => list_days(conn, user, token, span, grouping).await?,
+        Detail::Models => list_models(conn, user, span, grouping).await?,
+        Detail::Gateways => list_gateways(conn, user, span, grouping).await?,
+        Detail::TokensByMonth => list_months(conn, user, span, grouping).await?,
+        Detail::TokensByDay => list_days(conn, user, token, span, grouping).await?,
+    };
+    Ok(rows.into())
 }
 
-/// Those of one token.
-pub async fn list_of_token_in(
+/// The sums by day and model of a user, or of everyone, of which user 0 has the row. Of the sources only those of the
+/// one or of the other are read.
+async fn list_models(
     conn: &mut Conn,
-    token: TokenId,
+    user: Option<UserId>,
     span: ReportSpan,
-    zone: Tz,
     grouping: &Grouping,
-) -> Result<Grouped, StorageError> {
-    Ok(grouped_in!(
-        conn,
-        span,
-        zone,
-        grouping,
-        "charges c where c.token_id = $13 and c.at between $10 and $11",
-        token as TokenId
-    ))
+) -> Result<Vec<GroupedRow>, StorageError> {
+    Ok(sqlx::query_as!(
+        GroupedRow,
+        r#"select case $3::text when 'day' then day when 'month' then date_trunc('month', day)::date end as "day: Day",
+             case when $4::boolean then user_id end as "user_id: UserId",
+             case when $5::boolean then token_id end as "token_id: TokenId",
+             case when $6::boolean then model end as "model", case when $7::boolean then gateway_id end as "gateway_id",
+             sum(quota)::bigint as "quota!: Quota", sum(requests)::bigint as "requests!",
+             least(sum(prompt_tokens), 9223372036854775807)::bigint as "prompt_tokens!",
+             least(sum(completion_tokens), 9223372036854775807)::bigint as "completion_tokens!",
+             (sum(count(*)) over ())::bigint as "read!"
+           from (
+             select u.* from usage_rollup r cross join lateral (
+                 select * from usage_report_daily where user_id = $10 and day between greatest($1, r.rolled_until) and $2
+                 union all
+                 select * from usage_report_daily
+                 where $10::bigint is null and day between greatest($1, r.rolled_until) and $2
+                 union all
+                 select * from usage_report_models
+                 where user_id = $10 and day between $1 and $2 and day < r.rolled_until
+                 union all
+                 select * from usage_report_models
+                 where user_id = 0 and $10 is null and not $4 and day between $1 and $2 and day < r.rolled_until
+                 union all
+                 select * from usage_report_models
+                 where user_id <> 0 and $10 is null and $4 and day between $1 and $2 and day < r.rolled_until
+                 union all
+                 select * from usage_report_imported where user_id = $10 and day between $1 and $2
+                 union all
+                 select * from usage_report_imported where $10 is null and day between $1 and $2) u
+             where r.id = 1 limit $9) u
+           group by 1, 2, 3, 4, 5
+           order by 1, case when $3 is null then sum(quota) else 0 end desc, 2, 3, 4, 5 limit $8"#,
+        span.from as Day,
+        span.to as Day,
+        grouping.time().map(Dimension::as_str),
+        grouping.has(Dimension::User),
+        grouping.has(Dimension::Token),
+        grouping.has(Dimension::Model),
+        grouping.has(Dimension::Gateway),
+        bounds::MAX_REPORT_ROWS + 1,
+        bounds::MAX_REPORT_READ + 1,
+        user as Option<UserId>
+    )
+    .fetch_all(&mut *conn)
+    .await?)
 }
 
-/// Those of everyone.
-pub async fn list_of_everyone_in(
+/// The same by gateway; what is not rolled up, from single charges.
+async fn list_gateways(
     conn: &mut Conn,
+    user: Option<UserId>,
     span: ReportSpan,
-    zone: Tz,
     grouping: &Grouping,
-) -> Result<Grouped, StorageError> {
+) -> Result<Vec<GroupedRow>, StorageError> {
+    let (from, to) = charged_between(span.from, span.to.plus_days(1));
     use_index_of_time(conn).await?;
-    let grouped =
-        grouped_in!(conn, span, zone, grouping, "charges c where c.at between $10 and $11 and $13::bigint = 0", 0_i64);
+    let rows = sqlx::query_as!(
+        GroupedRow,
+        r#"select case $3::text when 'day' then day when 'month' then date_trunc('month', day)::date end as "day: Day",
+             case when $4::boolean then user_id end as "user_id: UserId",
+             case when $5::boolean then token_id end as "token_id: TokenId",
+             case when $6::boolean then model end as "model", case when $7::boolean then gateway_id end as "gateway_id",
+             sum(quota)::bigint as "quota!: Quota", sum(requests)::bigint as "requests!",
+             least(sum(prompt_tokens), 9223372036854775807)::bigint as "prompt_tokens!",
+             least(sum(completion_tokens), 9223372036854775807)::bigint as "completion_tokens!",
+             (sum(count(*)) over ())::bigint as "read!"
+           from (
+             select u.* from usage_rollup r cross join lateral (
+                 select c.token_id, c.day, c.model, c.user_id, c.quota, 1::bigint as requests, c.prompt_tokens,
+                   c.completion_tokens, coalesce(c.gateway_id, 0) as gateway_id
+                 from tokens t cross join lateral (
+                   select * from charges where token_id = t.id
+                     and at between $11 + greatest(r.rolled_until - $1, 0) * 86400::bigint and $12 offset 0) c
+                 where t.user_id = $10 and c.day between greatest($1, r.rolled_until) and $2
+                 union all
+                 select c.token_id, c.day, c.model, c.user_id, c.quota, 1, c.prompt_tokens, c.completion_tokens,
+                   coalesce(c.gateway_id, 0)
+                 from charges c
+                 where $10::bigint is null and at between $11 + greatest(r.rolled_until - $1, 0) * 86400::bigint and $12
+                   and c.day between greatest($1, r.rolled_until) and $2
+                 union all
+                 select * from usage_report_models
+                 where user_id = $10 and day between $1 and $2 and day < r.rolled_until
+                 union all
+                 select * from usage_report_models
+                 where user_id = 0 and $10 is null and not $4 and day between $1 and $2 and day < r.rolled_until
+                 union all
+                 select * from usage_report_models
+                 where user_id <> 0 and $10 is null and $4 and day between $1 and $2 and day < r.rolled_until
+                 union all
+                 select * from usage_report_imported where user_id = $10 and day between $1 and $2
+                 union all
+                 select * from usage_report_imported where $10 is null and day between $1 and $2) u
+             where r.id = 1 limit $9) u
+           group by 1, 2, 3, 4, 5
+           order by 1, case when $3 is null then sum(quota) else 0 end desc, 2, 3, 4, 5 limit $8"#,
+        span.from as Day,
+        span.to as Day,
+        grouping.time().map(Dimension::as_str),
+        grouping.has(Dimension::User),
+        grouping.has(Dimension::Token),
+        grouping.has(Dimension::Model),
+        grouping.has(Dimension::Gateway),
+        bounds::MAX_REPORT_ROWS + 1,
+        bounds::MAX_REPORT_READ + 1,
+        user as Option<UserId>,
+        from as UnixTime,
+        to as UnixTime
+    )
+    .fetch_all(&mut *conn)
+    .await?;
     use_all_indexes(conn).await?;
-    Ok(grouped)
+    Ok(rows)
+}
+
+/// The sums by token, month and model.
+async fn list_months(
+    conn: &mut Conn,
+    user: Option<UserId>,
+    span: ReportSpan,
+    grouping: &Grouping,
+) -> Result<Vec<GroupedRow>, StorageError> {
+    Ok(sqlx::query_as!(
+        GroupedRow,
+        r#"select case $3::text when 'day' then day when 'month' then date_trunc('month', day)::date end as "day: Day",
+             case when $4::boolean then user_id end as "user_id: UserId",
+             case when $5::boolean then token_id end as "token_id: TokenId",
+             case when $6::boolean then model end as "model", case when $7::boolean then gateway_id end as "gateway_id",
+             sum(quota)::bigint as "quota!: Quota", sum(requests)::bigint as "requests!",
+             least(sum(prompt_tokens), 9223372036854775807)::bigint as "prompt_tokens!",
+             least(sum(completion_tokens), 9223372036854775807)::bigint as "completion_tokens!",
+             (sum(count(*)) over ())::bigint as "read!"
+           from (
+             select u.* from (
+                 select greatest($11, date_trunc('month', least($2::date + 1, rolled_until))::date) as open
+                 from usage_rollup where id = 1 offset 0) r cross join lateral (
+               select * from usage_report_daily where user_id = $10 and day between $1 and least($2, $11 - 1)
+               union all
+               select * from usage_report_daily where $10::bigint is null and day between $1 and least($2, $11 - 1)
+               union all
+               select * from usage_report_months where user_id = $10 and day >= $11 and day < r.open
+               union all
+               select * from usage_report_months where $10 is null and day >= $11 and day < r.open
+               union all
+               select * from usage_report_daily where user_id = $10 and day between r.open and $2
+               union all
+               select * from usage_report_daily where $10 is null and day between r.open and $2
+               union all
+               select * from usage_report_imported where user_id = $10 and day between $1 and $2
+               union all
+               select * from usage_report_imported where $10 is null and day between $1 and $2) u
+             limit $9) u
+           group by 1, 2, 3, 4, 5
+           order by 1, case when $3 is null then sum(quota) else 0 end desc, 2, 3, 4, 5 limit $8"#,
+        span.from as Day,
+        span.to as Day,
+        grouping.time().map(Dimension::as_str),
+        grouping.has(Dimension::User),
+        grouping.has(Dimension::Token),
+        grouping.has(Dimension::Model),
+        grouping.has(Dimension::Gateway),
+        bounds::MAX_REPORT_ROWS + 1,
+        bounds::MAX_REPORT_READ + 1,
+        user as Option<UserId>,
+        span.first_month() as Day
+    )
+    .fetch_all(&mut *conn)
+    .await?)
+}
+
+/// The sums by token, day and model; also those of one token.
+async fn list_days(
+    conn: &mut Conn,
+    user: Option<UserId>,
+    token: Option<TokenId>,
+    span: ReportSpan,
+    grouping: &Grouping,
+) -> Result<Vec<GroupedRow>, StorageError> {
+    Ok(sqlx::query_as!(
+        GroupedRow,
+        r#"select case $3::text when 'day' then day when 'month' then date_trunc('month', day)::date end as "day: Day",
+             case when $4::boolean then user_id end as "user_id: UserId",
+             case when $5::boolean then token_id end as "token_id: TokenId",
+             case when $6::boolean then model end as "model", case when $7::boolean then gateway_id end as "gateway_id",
+             sum(quota)::bigint as "quota!: Quota", sum(requests)::bigint as "requests!",
+             least(sum(prompt_tokens), 9223372036854775807)::bigint as "prompt_tokens!",
+             least(sum(completion_tokens), 9223372036854775807)::bigint as "completion_tokens!",
+             (sum(count(*)) over ())::bigint as "read!"
+           from (
+             select u.*, 0::bigint as gateway_id from (
+               select * from usage_reported where user_id = $10 and day between $1 and $2
+               union all
+               select * from usage_reported where token_id = $11 and day between $1 and $2
+               union all
+               select * from usage_reported where $10::bigint is null and $11::bigint is null and day between $1 and $2) u
+             limit $9) u
+           group by 1, 2, 3, 4, 5
+           order by 1, case when $3 is null then sum(quota) else 0 end desc, 2, 3, 4, 5 limit $8"#,
+        span.from as Day,
+        span.to as Day,
+        grouping.time().map(Dimension::as_str),
+        grouping.has(Dimension::User),
+        grouping.has(Dimension::Token),
+        grouping.has(Dimension::Model),
+        grouping.has(Dimension::Gateway),
+        bounds::MAX_REPORT_ROWS + 1,
+        bounds::MAX_REPORT_READ + 1,
+        user as Option<UserId>,
+        token as Option<TokenId>
+    )
+    .fetch_all(&mut *conn)
+    .await?)
+}
+
+/// The usage of a scope by the days of a zone, from single charges.
+pub async fn list_in(
+    conn: &mut Conn,
+    scope: Scope,
+    span: ReportSpan,
+    zone: Tz,
+    grouping: &Grouping,
+) -> Result<Grouped, StorageError> {
+    group_by_hash(conn).await?;
+    use_index_of_time(conn).await?;
+    let ((user, token), (from, to)) = (scope.ids(), span.seconds(zone));
+    let rows = sqlx::query_as!(
+        GroupedRow,
+        r#"select case $3::text when 'day' then day when 'month' then date_trunc('month', day)::date end as "day: Day",
+             case when $4::boolean then user_id end as "user_id: UserId",
+             case when $5::boolean then token_id end as "token_id: TokenId",
+             case when $6::boolean then model end as "model", case when $7::boolean then gateway_id end as "gateway_id",
+             sum(quota)::bigint as "quota!: Quota", sum(requests)::bigint as "requests!",
+             least(sum(prompt_tokens), 9223372036854775807)::bigint as "prompt_tokens!",
+             least(sum(completion_tokens), 9223372036854775807)::bigint as "completion_tokens!",
+             (sum(count(*)) over ())::bigint as "read!"
+           from (
+             select c.token_id, c.user_id, c.model, c.gateway_id, c.quota, 1 as requests, c.prompt_tokens,
+               c.completion_tokens, (to_timestamp(c.at) at time zone $10)::date as day
+             from (
+               select c.* from tokens t cross join lateral (
+                 select * from charges where token_id = t.id and at between $11 and $12 offset 0) c
+               where t.user_id = $13
+               union all
+               select * from charges where token_id = $14 and at between $11 and $12
+               union all
+               select * from charges where at between $11 and $12 and $13::bigint is null and $14::bigint is null) c
+             limit $9) u
+           where day between $1 and $2
+           group by 1, 2, 3, 4, 5
+           order by 1, case when $3 is null then sum(quota) else 0 end desc, 2, 3, 4, 5 limit $8"#,
+        span.from as Day,
+        span.to as Day,
+        grouping.time().map(Dimension::as_str),
+        grouping.has(Dimension::User),
+        grouping.has(Dimension::Token),
+        grouping.has(Dimension::Model),
+        grouping.has(Dimension::Gateway),
+        bounds::MAX_REPORT_ROWS + 1,
+        bounds::MAX_REPORT_READ + 1,
+        zone.name(),
+        from as UnixTime,
+        to as UnixTime,
+        user as Option<UserId>,
+        token as Option<TokenId>
+    )
+    .fetch_all(&mut *conn)
+    .await?;
+    use_all_indexes(conn).await?;
+    Ok(rows.into())
 }
 
 /// Without statistics, PostgreSQL would sort all rows on the disk before it groups them.

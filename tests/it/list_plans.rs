@@ -1,7 +1,6 @@
 //! Lists, searches and reports read what their caller may see by an index, on tables without statistics and among the
 //! rows of others.
 
-use keymeter::domain::charge_history::ChargeFilter;
 use keymeter::domain::id::{TokenId, UserId};
 use keymeter::domain::page::PageRequest;
 use keymeter::domain::request_history::{OutcomeKind, Position, RequestFilter, Window};
@@ -12,9 +11,7 @@ use keymeter::domain::token_listing::TokenListing;
 use keymeter::domain::usage_report::{Grouping, ReportSpan};
 use keymeter::storage::ledger::Changes;
 use keymeter::storage::tokens::{Listed, OwnersPage};
-use keymeter::storage::{
-    charge_history, keys, ledger, refused_requests, request_history, reservations, tokens, usage_reports,
-};
+use keymeter::storage::{keys, ledger, refused_requests, request_history, reservations, spend, tokens, usage_reports};
 use serde_json::json;
 use sqlx::pool::PoolConnection;
 use sqlx::{AssertSqlSafe, PgPool, Postgres};
@@ -115,78 +112,59 @@ async fn lists_searches_and_reports_use_indexes_without_statistics(pool: PgPool)
     let span = ReportSpan { from: day("2026-01-01"), to: day("2026-01-31") };
     let arguments =
         |more: &str| format!("'2026-01-01', '2026-01-31', 'day', false, false, false, false, 50001, {more}");
-    let (anas, token) = (UserId::new(ana.id), TokenId::new(1));
-    // What it is grouped by, a part of the statement and its own arguments, and what it has to use: of a user, and of
-    // everyone.
+    let anas = UserId::new(ana.id);
+    // What it is grouped by, a part of the statement and its own arguments, and what it has to use: for a user, for
+    // everyone and for a token.
     for (by, part, more, indexes) in [
         (
             "day",
-            "usage_report_daily where user_id = $9 and day between greatest",
+            "usage_report_daily where user_id = $10 and day between greatest",
             "1, 9",
-            ["usage_daily_by_user", "usage_by_model_pkey"],
+            &["usage_daily_by_user", "usage_by_model_pkey", "usage_daily_by_day"][..],
         ),
-        ("day,token", "usage_reported r where user_id = $9", "1, 9", ["usage_daily_by_user", "usage_imported_pkey"]),
+        (
+            "day,token",
+            "usage_reported where user_id = $10",
+            "1, 9, null",
+            &[
+                "usage_daily_by_user",
+                "usage_imported_pkey",
+                "usage_daily_by_day",
+                "usage_imported_by_day",
+                "usage_daily_pkey",
+                "usage_imported_by_token",
+            ],
+        ),
         (
             "token",
-            "usage_report_months where user_id = $9",
-            "1, '2026-02-01', 9",
-            ["usage_daily_by_user", "usage_by_month_pkey"],
+            "usage_report_months where user_id = $10",
+            "1, 9, '2026-02-01'",
+            &["usage_daily_by_user", "usage_by_month_pkey", "usage_daily_by_day", "usage_by_month_by_month"],
         ),
-        ("gateway", "where t.user_id = $9", "1, 1, 9, 9", ["charges_rest_token_id_at_idx", "usage_by_model_pkey"]),
     ] {
         let grouping = Grouping::parse_all_users(Some(by)).unwrap();
-        usage_reports::list_of_user(&mut conn, anas, span, &grouping).await.unwrap();
+        usage_reports::list(&mut conn, Scope::User(anas), span, &grouping).await.unwrap();
         let plan = plan(&mut conn, part, &arguments(more)).await;
         for index in indexes {
             assert_uses(&plan, index);
         }
     }
-    for (by, part, more, indexes) in [
-        (
-            "day",
-            "usage_report_daily where $9::bigint = 0 and day between greatest",
-            "0, 9",
-            ["usage_daily_by_day", "usage_by_model_pkey"],
-        ),
-        ("day,token", "usage_reported r where $9::bigint = 0", "0, 9", ["usage_daily_by_day", "usage_imported_by_day"]),
-        (
-            "token",
-            "usage_report_months where $9::bigint = 0",
-            "0, '2026-02-01', 9",
-            ["usage_daily_by_day", "usage_by_month_by_month"],
-        ),
-    ] {
-        let grouping = Grouping::parse_all_users(Some(by)).unwrap();
-        usage_reports::list_of_everyone(&mut conn, span, &grouping).await.unwrap();
-        let plan = plan(&mut conn, part, &arguments(more)).await;
-        for index in indexes {
-            assert_uses(&plan, index);
-        }
-    }
-    usage_reports::list_of_token(&mut conn, token, span, &Grouping::parse(None).unwrap()).await.unwrap();
-    let of_token = plan(&mut conn, "usage_reported r where token_id = $9", &arguments("1")).await;
-    assert_uses(&of_token, "usage_daily_pkey");
-    assert_uses(&of_token, "usage_imported_by_token");
 
     let parts = SpendParts::new(UnixTime::new(1), UnixTime::new(1_000_000_000), None, UnixTime::new(1_000_000_000));
-    let everything = ChargeFilter::EVERYTHING;
-    charge_history::sum_of_user(&mut conn, UserId::new(ana.id), &everything, &parts, "UTC").await.unwrap();
+    let everything = RequestFilter::of(&OutcomeKind::PAID);
+    spend::sum_of_user(&mut conn, UserId::new(ana.id), &everything, &parts, "UTC").await.unwrap();
     let arguments = format!("{}, 1, 9, null, null, '1970-01-01', '1970-01-02', '{{1}}', '{{2}}', 'UTC'", ana.id);
     let spend = plan(&mut conn, "c.quota::numeric * (", &arguments).await;
     assert_uses(&spend, "usage_daily_by_user");
     assert_uses(&spend, "charges_rest_token_id_at_idx");
     assert_uses(&spend, "tokens_by_user");
 
-    let arguments = |scope: &str| format!("'2026-01-01', '2026-01-31', 100, {scope}");
-    refused_requests::list_of_user(&mut conn, UserId::new(ana.id), span).await.unwrap();
-    let own = plan(&mut conn, "from refused_requests where user_id = $4", &arguments("1, 2000001")).await;
-    assert_uses(&own, "refused_requests_pkey");
-    refused_requests::list_of_token(&mut conn, TokenId::new(1), span).await.unwrap();
-    let of_token = plan(&mut conn, "from refused_requests where token_id = $4", &arguments("1")).await;
-    assert_uses(&of_token, "refused_requests_by_token");
-    refused_requests::list_of_everyone(&mut conn, span).await.unwrap();
-    let of_everyone = plan(&mut conn, "from refused_requests where day between", &arguments("2000001")).await;
-    assert_uses(&of_everyone, "refused_requests_by_day");
+    refused_requests::list(&mut conn, Scope::User(anas), span).await.unwrap();
+    let arguments = format!("'2026-01-01', '2026-01-31', {}, null, 2000001, 100", ana.id);
+    let refused = plan(&mut conn, "from refused_requests where user_id = $3", &arguments).await;
+    for index in ["refused_requests_pkey", "refused_requests_by_token", "refused_requests_by_day"] {
+        assert_uses(&refused, index);
+    }
 }
 
 /// A batch looks up each row that it changes, also by a plan that was made while the tables were small.
@@ -231,25 +209,48 @@ async fn everyones_requests_are_found_by_their_time(pool: PgPool) {
     let count = async |conn: &mut PoolConnection<Postgres>, kind| {
         request_history::count(conn, kind, Scope::Everyone, window, 1_000).await.unwrap()
     };
-    assert_eq!(count(&mut conn, OutcomeKind::Refused).await, 61);
-    let arguments = format!("{day}, {}, 1000", day + 60);
-    let plan_of_refusals = plan(&mut conn, "from refusals where at between", &arguments).await;
-    assert_uses(&plan_of_refusals, "refusals_rest_at_id_idx");
-
     // The index is summarised by autovacuum, or now.
     sqlx::query("vacuum charges").execute(&pool).await.unwrap();
     sqlx::query("begin").execute(&mut *conn).await.unwrap();
     request_history::use_index_of_time(&mut conn).await.unwrap();
+    assert_eq!(count(&mut conn, OutcomeKind::Refused).await, 61);
     assert_eq!(count(&mut conn, OutcomeKind::Charged).await, 244);
-    let filter = RequestFilter { outcome: None, ..RequestFilter::REFUSED };
+    let filter = RequestFilter::of(&OutcomeKind::ALL);
     let list = request_history::list_charges(&mut conn, Scope::Everyone, window, Position::NEWEST, &filter, 10).await;
     assert_eq!(list.unwrap().len(), 10);
-    for (statement, more) in [
-        ("select 1 from charges where at between", "1000"),
-        ("select * from charges where at between", "9000000000, 1, null, null, null, 10, 0, null"),
+    let (everyone, newest) = (Scope::Everyone, Position::NEWEST);
+    request_history::list_refusals(&mut conn, everyone, window, newest, &filter, 10).await.unwrap();
+    request_history::list_imported(&mut conn, everyone, window, newest, &filter, 10).await.unwrap();
+    // The rows of everyone, of a user and of a token are each found by an index, also under these settings.
+    let seconds = format!("{day}, {}, null, null", day + 60);
+    for (statement, arguments, indexes) in [
+        (
+            "select 1 from charges where at between",
+            format!("{seconds}, 1000, 'charged'"),
+            &["_by_time", "_token_id_at_idx", "tokens_by_user"][..],
+        ),
+        (
+            "select * from charges where at between",
+            format!("{seconds}, 9000000000, 1, null, null, null, null, null, 10"),
+            &["_by_time", "_token_id_at_idx", "tokens_by_user"],
+        ),
+        (
+            "select * from refusals where at between",
+            format!("{seconds}, 9000000000, 1, null, null, null, null, null, 10, null, null"),
+            &["refusals_rest_at_id_idx", "refusals_rest_token_id_at_idx", "tokens_by_user"],
+        ),
+        (
+            "select * from requests_imported where at between",
+            format!("{seconds}, 9000000000, 1, null, null, null, null, null, 10"),
+            &["requests_imported_by_time", "requests_imported_of_token", "requests_imported_of_user"],
+        ),
     ] {
-        let plan = plan(&mut conn, statement, &format!("{day}, {}, {more}", day + 60)).await;
-        assert!(plan.contains("_by_time"), "{plan}");
-        assert!(!plan.contains("Seq Scan"), "{plan}");
+        let plan = plan(&mut conn, statement, &arguments).await;
+        for index in indexes {
+            assert!(plan.contains(index), "{index}: {plan}");
+        }
+        for forbidden in ["Seq Scan", "Hash Join", "Merge Join"] {
+            assert!(!plan.contains(forbidden), "{plan}");
+        }
     }
 }

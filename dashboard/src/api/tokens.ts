@@ -22,7 +22,7 @@ export interface Switchable {
 
 /** Whether a key works now, and if not, why. A newer server may have more states. */
 export type KeyState = components['schemas']['KeyState'];
-export type TokenPage = components['schemas']['Envelope_PageBody_TokenBody']['data'];
+export type TokenPage = components['schemas']['Envelope_TokensBody_TokenBody']['data'];
 
 /** The maximum page size of the API. */
 export const TOKENS_PER_REQUEST = limits.page_size;

@@ -29,8 +29,8 @@ pub struct Search {
     pub key: Option<KeySearch>,
 }
 
-/// A key, or what is known of it. A part may also be a whole key of another service, which has no checksum: of old keys,
-/// only whole ones are found.
+/// A key, or what is known of it. A part may also be a whole key of another service, which has no checksum: of old
+/// keys, only whole ones are found.
 #[derive(Debug)]
 pub enum KeySearch {
     /// Looked up by its digest.

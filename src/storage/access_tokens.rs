@@ -1,8 +1,8 @@
 //! The table `access_tokens`. It holds digests only, so a dump of it gives no access.
 
-use super::columns::record_last_use;
 use super::{Conn, StorageError};
 use crate::domain::access_token::AccessToken;
+use crate::domain::bounds;
 use crate::domain::id::{AccessTokenId, UserId};
 use crate::domain::key::Digest;
 use crate::domain::time::UnixTime;
@@ -30,9 +30,21 @@ pub async fn list_by_digests(conn: &mut Conn, digests: &[Digest]) -> Result<Vec<
     Ok(found)
 }
 
-/// Records the use of an access token, unless one was recorded in the last minute.
+/// Records the use of an access token, unless one was recorded in the last minute. A request waits for this, so
+/// it waits neither for a locked row nor for the disk.
 pub async fn update_last_used(conn: &mut Conn, digest: &Digest, now: UnixTime) -> Result<(), StorageError> {
-    record_last_use!(conn, digest, now, "access_tokens", "id", "last_used_time")
+    sqlx::query!(
+        "update access_tokens set last_used_time = $2 \
+         where id = (select id from access_tokens \
+             where digest = $1 and (last_used_time is null or last_used_time <= $3) for update skip locked) \
+           and set_config('synchronous_commit', 'off', true) = 'off'",
+        digest as &Digest,
+        now as UnixTime,
+        now.plus(-bounds::LAST_USED_SECONDS) as UnixTime
+    )
+    .execute(conn)
+    .await?;
+    Ok(())
 }
 
 /// Lists the access tokens of a user, newest first.

@@ -119,38 +119,4 @@ macro_rules! rate_counters {
     };
 }
 
-/// Writes `$time` in the row with this digest, unless it was written in the last minute. A request waits for this, so
-/// it waits neither for a locked row nor for the disk.
-macro_rules! record_last_use {
-    ($conn:expr, $digest:expr, $now:expr, $table:tt, $id:tt, $time:tt) => {{
-        sqlx::query!(
-            "update "
-                + $table
-                + " set "
-                + $time
-                + " = $2 where "
-                + $id
-                + " = (select "
-                + $id
-                + " from "
-                + $table
-                + " \
-             where digest = $1 and ("
-                + $time
-                + " is null or "
-                + $time
-                + " <= $3) for update skip locked) \
-             and set_config('synchronous_commit', 'off', true) = 'off'",
-            $digest as &crate::domain::key::Digest,
-            $now as crate::domain::time::UnixTime,
-            $now.plus(-crate::domain::bounds::LAST_USED_SECONDS) as crate::domain::time::UnixTime
-        )
-        .execute($conn)
-        .await?;
-        Ok(())
-    }};
-}
-
-pub(super) use {
-    account, period_counters, period_limits, rate_counters, rate_limits, record_last_use, token_account, wallet,
-};
+pub(super) use {account, period_counters, period_limits, rate_counters, rate_limits, token_account, wallet};

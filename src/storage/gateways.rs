@@ -1,7 +1,7 @@
 //! The tables `gateways` and `gateway_credentials`. They hold digests of the credentials only.
 
-use super::columns::record_last_use;
 use super::{Conn, StorageError};
+use crate::domain::bounds;
 use crate::domain::gateway::{Gateway, GatewayCredential};
 use crate::domain::id::{GatewayCredentialId, GatewayId, UserId};
 use crate::domain::key::Digest;
@@ -29,9 +29,21 @@ pub async fn list_by_digests(conn: &mut Conn, digests: &[Digest]) -> Result<Vec<
     Ok(found)
 }
 
-/// Records the use of a credential, unless one was recorded in the last minute.
+/// Records the use of a credential, unless one was recorded in the last minute. A request waits for this, so
+/// it waits neither for a locked row nor for the disk.
 pub async fn update_last_used(conn: &mut Conn, digest: &Digest, now: UnixTime) -> Result<(), StorageError> {
-    record_last_use!(conn, digest, now, "gateway_credentials", "id", "last_used_time")
+    sqlx::query!(
+        "update gateway_credentials set last_used_time = $2 \
+         where id = (select id from gateway_credentials \
+             where digest = $1 and (last_used_time is null or last_used_time <= $3) for update skip locked) \
+           and set_config('synchronous_commit', 'off', true) = 'off'",
+        digest as &Digest,
+        now as UnixTime,
+        now.plus(-bounds::LAST_USED_SECONDS) as UnixTime
+    )
+    .execute(conn)
+    .await?;
+    Ok(())
 }
 
 /// Lists the gateways, newest first.

@@ -96,35 +96,6 @@ pub struct FoundKey {
     pub owner_group: String,
 }
 
-/// The live tokens that have these keys, and their live owners; `$keys` says where the keys are looked up. `offset 0`
-/// keeps the conditions on deletion out of the subqueries: with them, PostgreSQL may scan an index of live rows instead
-/// of the index of keys.
-macro_rules! select_found {
-    ($keys:tt, $digests:expr) => {
-        select_tokens!(
-            [r#", requested.digest as "digest!: Digest", old_id as "old_id?: OldKeyId", old_expires_at as "old_expires_at?: UnixTime",
-               waiting_grace as "waiting_grace?", exists (select from old_keys w where w.token_id = t.id and w.waits_for_use
-                 and (old_id is null or w.id < old_id)) as "starts_grace!",
-               owner.wallet_quota as "wallet_quota!: Quota", owner.wallet_used as "wallet_used!: Quota",
-               owner.request_count as "request_count!", owner.owner_status as "owner_status!: UserStatus",
-               owner.owner_group as "owner_group!", owner.wallet_held as "wallet_held!: Quota",
-               owner.wallet_day_limit as "wallet_day_limit?: Quota", owner.wallet_week_limit as "wallet_week_limit?: Quota",
-               owner.wallet_month_limit as "wallet_month_limit?: Quota", owner.wallet_period_day as "wallet_period_day!: Day",
-               owner.wallet_day_used as "wallet_day_used!: Quota", owner.wallet_week_used as "wallet_week_used!: Quota",
-               owner.wallet_month_used as "wallet_month_used!: Quota"
-               from unnest($1::bytea[]) as requested (digest) "# + $keys + r#"
-               cross join lateral (select quota as wallet_quota, used_quota as wallet_used, request_count,
-                   status as owner_status, group_name as owner_group, deleted_time as owner_deleted_time,
-                   held as wallet_held, day_limit as wallet_day_limit, week_limit as wallet_week_limit,
-                   month_limit as wallet_month_limit, period_day as wallet_period_day, day_used as wallet_day_used,
-                   week_used as wallet_week_used, month_used as wallet_month_used
-                   from users where users.id = t.user_id offset 0) owner
-               where deleted_time is null and owner_deleted_time is null"#],
-            $digests
-        )
-    };
-}
-
 /// The key of a row.
 macro_rules! found_key {
     ($row:expr) => {{
@@ -155,30 +126,71 @@ macro_rules! found_key {
 
 /// The live tokens with these keys, current or old, with their live owners' wallets and groups. Old keys are looked up
 /// only where there is no current one: a rotation makes a current key an old one, and never the other way round.
+/// `offset 0` keeps the conditions on deletion out of the subqueries: with them, PostgreSQL may scan an index of live
+/// rows instead of the index of keys.
 pub async fn list_with_owners(conn: &mut Conn, digests: &[Digest]) -> Result<Vec<FoundKey>, StorageError> {
     let bytes = |digests: &[&Digest]| digests.iter().map(|digest| digest.as_bytes().to_vec()).collect::<Vec<_>>();
     let all = bytes(&digests.iter().collect::<Vec<_>>());
-    let current = select_found!(
-        "cross join lateral (select *, null::bigint as old_id, null::bigint as old_expires_at, null::bigint as waiting_grace
-           from tokens where key_digest = requested.digest offset 0) t",
+    let current = select_tokens!(
+        r#", requested.digest as "digest!: Digest", old_id as "old_id?: OldKeyId", old_expires_at as "old_expires_at?: UnixTime",
+           waiting_grace as "waiting_grace?", exists (select from old_keys w where w.token_id = t.id and w.waits_for_use
+             and (old_id is null or w.id < old_id)) as "starts_grace!",
+           owner.wallet_quota as "wallet_quota!: Quota", owner.wallet_used as "wallet_used!: Quota",
+           owner.request_count as "request_count!", owner.owner_status as "owner_status!: UserStatus",
+           owner.owner_group as "owner_group!", owner.wallet_held as "wallet_held!: Quota",
+           owner.wallet_day_limit as "wallet_day_limit?: Quota", owner.wallet_week_limit as "wallet_week_limit?: Quota",
+           owner.wallet_month_limit as "wallet_month_limit?: Quota", owner.wallet_period_day as "wallet_period_day!: Day",
+           owner.wallet_day_used as "wallet_day_used!: Quota", owner.wallet_week_used as "wallet_week_used!: Quota",
+           owner.wallet_month_used as "wallet_month_used!: Quota"
+           from unnest($1::bytea[]) as requested (digest)
+           cross join lateral (select *, null::bigint as old_id, null::bigint as old_expires_at, null::bigint as waiting_grace
+             from tokens where key_digest = requested.digest offset 0) t
+           cross join lateral (select quota as wallet_quota, used_quota as wallet_used, request_count,
+               status as owner_status, group_name as owner_group, deleted_time as owner_deleted_time,
+               held as wallet_held, day_limit as wallet_day_limit, week_limit as wallet_week_limit,
+               month_limit as wallet_month_limit, period_day as wallet_period_day, day_used as wallet_day_used,
+               week_used as wallet_week_used, month_used as wallet_month_used
+               from users where users.id = t.user_id offset 0) owner
+           where deleted_time is null and owner_deleted_time is null"#,
         &all
-    );
-    let mut found: Vec<FoundKey> =
-        current.fetch_all(&mut *conn).await?.into_iter().map(|row| found_key!(row)).collect();
+    )
+    .fetch_all(&mut *conn)
+    .await?;
+    let mut found: Vec<FoundKey> = current.into_iter().map(|row| found_key!(row)).collect();
     let is_found: HashSet<&Digest> = found.iter().map(|key| &key.digest).collect();
     let missing: Vec<&Digest> = digests.iter().filter(|digest| !is_found.contains(digest)).collect();
     if missing.is_empty() {
         return Ok(found);
     }
     let missing = bytes(&missing);
-    let old = select_found!(
-        "cross join lateral (select token_id, id as old_id, case when ended then 0 else expires_at end as old_expires_at,
-             case when waits_for_use then grace_seconds end as waiting_grace
-           from old_keys where key_digest = requested.digest offset 0) k
-         cross join lateral (select * from tokens where tokens.id = k.token_id offset 0) t",
+    let old = select_tokens!(
+        r#", requested.digest as "digest!: Digest", old_id as "old_id?: OldKeyId", old_expires_at as "old_expires_at?: UnixTime",
+           waiting_grace as "waiting_grace?", exists (select from old_keys w where w.token_id = t.id and w.waits_for_use
+             and (old_id is null or w.id < old_id)) as "starts_grace!",
+           owner.wallet_quota as "wallet_quota!: Quota", owner.wallet_used as "wallet_used!: Quota",
+           owner.request_count as "request_count!", owner.owner_status as "owner_status!: UserStatus",
+           owner.owner_group as "owner_group!", owner.wallet_held as "wallet_held!: Quota",
+           owner.wallet_day_limit as "wallet_day_limit?: Quota", owner.wallet_week_limit as "wallet_week_limit?: Quota",
+           owner.wallet_month_limit as "wallet_month_limit?: Quota", owner.wallet_period_day as "wallet_period_day!: Day",
+           owner.wallet_day_used as "wallet_day_used!: Quota", owner.wallet_week_used as "wallet_week_used!: Quota",
+           owner.wallet_month_used as "wallet_month_used!: Quota"
+           from unnest($1::bytea[]) as requested (digest)
+           cross join lateral (select token_id, id as old_id, case when ended then 0 else expires_at end as old_expires_at,
+               case when waits_for_use then grace_seconds end as waiting_grace
+             from old_keys where key_digest = requested.digest offset 0) k
+           cross join lateral (select * from tokens where tokens.id = k.token_id offset 0) t
+           cross join lateral (select quota as wallet_quota, used_quota as wallet_used, request_count,
+               status as owner_status, group_name as owner_group, deleted_time as owner_deleted_time,
+               held as wallet_held, day_limit as wallet_day_limit, week_limit as wallet_week_limit,
+               month_limit as wallet_month_limit, period_day as wallet_period_day, day_used as wallet_day_used,
+               week_used as wallet_week_used, month_used as wallet_month_used
+               from users where users.id = t.user_id offset 0) owner
+           where deleted_time is null and owner_deleted_time is null"#,
         &missing
-    );
-    found.extend(old.fetch_all(conn).await?.into_iter().map(|row| found_key!(row)));
+    )
+    .fetch_all(conn)
+    .await?;
+    found.extend(old.into_iter().map(|row| found_key!(row)));
     Ok(found)
 }
 

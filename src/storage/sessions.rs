@@ -11,7 +11,6 @@ use tower_sessions::cookie::time::{Duration, OffsetDateTime};
 use tower_sessions::session::{Id, Record};
 use tower_sessions::session_store::{self, SessionStore};
 
-use super::columns::record_last_use;
 use super::loader::{Loader, Loads};
 use super::{Conn, Db, StorageError};
 use crate::domain::bounds;
@@ -199,9 +198,21 @@ pub async fn list(
     Ok(sessions)
 }
 
-/// Records the use of a session, unless one was recorded in the last minute.
+/// Records the use of a session, unless one was recorded in the last minute. A request waits for this, so
+/// it waits neither for a locked row nor for the disk.
 pub async fn update_last_seen(conn: &mut Conn, digest: &Digest, now: UnixTime) -> Result<(), StorageError> {
-    record_last_use!(conn, digest, now, "sessions", "digest", "last_seen_time")
+    sqlx::query!(
+        "update sessions set last_seen_time = $2 \
+         where digest = (select digest from sessions \
+             where digest = $1 and (last_seen_time is null or last_seen_time <= $3) for update skip locked) \
+           and set_config('synchronous_commit', 'off', true) = 'off'",
+        digest as &Digest,
+        now as UnixTime,
+        now.plus(-bounds::LAST_USED_SECONDS) as UnixTime
+    )
+    .execute(conn)
+    .await?;
+    Ok(())
 }
 
 /// Deletes a session of this user. Returns true if it existed.

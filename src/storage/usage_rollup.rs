@@ -31,30 +31,23 @@ pub struct Pass {
     pub after: UserId,
 }
 
-/// How far the sums go, of the one row, which `$tail` locks or not.
-macro_rules! rollup {
-    ($conn:expr, $tail:literal) => {{
-        let row = sqlx::query!(
-            r#"select closed_until as "closed_until: Day", rolled_until as "rolled_until: Day",
-                 rolling_until as "rolling_until: Day", rolled_user as "rolled_user: UserId"
-               from usage_rollup where id = 1"#
-                + $tail
-        )
-        .fetch_one($conn)
-        .await?;
-        let pass = row.rolling_until.map(|until| Pass { from: row.rolled_until, until, after: row.rolled_user });
-        Ok(RollUp { closed_until: row.closed_until, rolled_until: row.rolled_until, pass })
-    }};
-}
-
 /// Reads how far the sums go.
 pub async fn find(conn: &mut Conn) -> Result<RollUp, StorageError> {
-    rollup!(conn, "")
+    let row = sqlx::query!(
+        r#"select closed_until as "closed_until: Day", rolled_until as "rolled_until: Day",
+             rolling_until as "rolling_until: Day", rolled_user as "rolled_user: UserId"
+           from usage_rollup where id = 1"#
+    )
+    .fetch_one(conn)
+    .await?;
+    let pass = row.rolling_until.map(|until| Pass { from: row.rolled_until, until, after: row.rolled_user });
+    Ok(RollUp { closed_until: row.closed_until, rolled_until: row.rolled_until, pass })
 }
 
 /// The same. They go no further until the transaction ends, and no closed day is opened.
 pub async fn lock(conn: &mut Conn) -> Result<RollUp, StorageError> {
-    rollup!(conn, " for update")
+    sqlx::query!("select from usage_rollup where id = 1 for update").fetch_one(&mut *conn).await?;
+    find(conn).await
 }
 
 /// How many days from `day` on have sums, counted no further than `bound`.

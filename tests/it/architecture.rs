@@ -267,6 +267,44 @@ fn circle<T: Ord + Clone>(mut uses: BTreeMap<T, BTreeSet<T>>) -> BTreeMap<T, BTr
     }
 }
 
+/// The macros that hold the columns of a table, and take the rest of the statement as one text.
+const COLUMN_LISTS: [&str; 3] = ["select_requests", "select_tokens", "select_users"];
+
+/// A statement is text that can be pasted into psql.
+#[test]
+fn statements_are_assembled_only_after_a_list_of_columns() {
+    let mut assembled = BTreeSet::new();
+    for file in files_below(&src(), ".rs").into_iter().chain(files_below(&project().join("crates"), ".rs")) {
+        let code: TokenStream = fs::read_to_string(&file).unwrap().parse().unwrap();
+        add_assembled(code, &file.display().to_string(), &mut assembled);
+    }
+    assert_eq!(assembled, COLUMN_LISTS.map(str::to_owned).into());
+}
+
+/// Adds the macros, or else `place`, in which texts are joined by `+` in a macro of sqlx.
+fn add_assembled(code: TokenStream, place: &str, assembled: &mut BTreeSet<String>) {
+    let tokens: Vec<TokenTree> = code.into_iter().collect();
+    let ident =
+        |at: usize| tokens.get(at).filter(|token| matches!(token, TokenTree::Ident(_))).map(ToString::to_string);
+    for (at, token) in tokens.iter().enumerate() {
+        let TokenTree::Group(group) = token else { continue };
+        // `query!(…)`, or `macro_rules! name {…}`.
+        let name = at.checked_sub(2).and_then(ident);
+        if name.as_deref().is_some_and(|name| name.starts_with("query")) && joins_texts(group.stream()) {
+            assembled.insert(place.to_owned());
+        }
+        let rules = at.checked_sub(3).and_then(ident).filter(|word| word == "macro_rules");
+        let inner = rules.and_then(|_| ident(at - 1)).unwrap_or_else(|| place.to_owned());
+        add_assembled(group.stream(), &inner, assembled);
+    }
+}
+
+fn joins_texts(code: TokenStream) -> bool {
+    let tokens: Vec<String> = code.into_iter().map(|token| token.to_string()).collect();
+    let is_text = |token: &String| token.starts_with(['"', 'r']) && token.ends_with(['"', '#']);
+    tokens.windows(2).any(|pair| pair[0] == "+" && is_text(&pair[1]) || pair[1] == "+" && is_text(&pair[0]))
+}
+
 /// One word for one thing: a reader who searches for a type finds one.
 #[test]
 fn no_two_public_types_share_a_name() {

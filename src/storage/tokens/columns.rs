@@ -1,20 +1,16 @@
 //! The columns of a token, and what becomes of a row of them.
 
-/// All columns of a token. `$tail` adds columns and the rest of the statement: one literal, or several in brackets,
-/// joined by `+`.
+/// All columns of a token. `$tail` is the rest of the statement: more columns, and from where.
 macro_rules! select_tokens {
-    ([$($tail:tt)+] $(, $bind:expr)* $(,)?) => {
+    ($tail:literal $(, $bind:expr)* $(,)?) => {
         sqlx::query!(
             "select id, user_id, key_hint, key_foreign, switched_off_by, name, note, show_addresses, created_time, accessed_time, expires_at, \
              remain_quota, unlimited_quota, used_quota, held, day_limit, week_limit, month_limit, period_day, day_used, \
              week_used, month_used, requests_per_minute, tokens_per_minute, concurrency, requests_tat, tokens_tat, \
              open_reservations, model_limits_enabled, model_limits, allow_ips, group_name, cross_group_retry, version"
-            + $($tail)+
+            + $tail
             $(, $bind)*
         )
-    };
-    ($tail:tt $(, $bind:expr)* $(,)?) => {
-        select_tokens!([$tail] $(, $bind)*)
     };
 }
 
@@ -55,21 +51,6 @@ macro_rules! policy_of {
     };
 }
 
-/// The columns that the ledger locks, of tokens that are selected and locked as `$tail` says.
-macro_rules! lock_tokens {
-    ($tail:tt, $ids:expr) => {
-        sqlx::query!(
-            r#"select id, user_id, case when deleted_time is null then version end as version, accessed_time, remain_quota,
-                 unlimited_quota, used_quota, held, day_limit, week_limit, month_limit, period_day, day_used, week_used,
-                 month_used, requests_per_minute, tokens_per_minute, concurrency, requests_tat, tokens_tat,
-                 open_reservations
-               from tokens where id = any($1) order by id for no key update"#
-                + $tail,
-            $ids as &[TokenId]
-        )
-    };
-}
-
 /// The locked token of a row.
 macro_rules! locked_token {
     ($row:expr) => {
@@ -85,4 +66,4 @@ macro_rules! locked_token {
     };
 }
 
-pub(in crate::storage) use {lock_tokens, locked_token, policy_of, select_tokens, token_of};
+pub(in crate::storage) use {locked_token, policy_of, select_tokens, token_of};

@@ -23,34 +23,6 @@ pub struct OwnersPage {
     pub page: PageRequest,
 }
 
-/// Selects pages of tokens that match: the number of the page, from 1, its total, and a token of it.
-macro_rules! select_pages {
-    ($conn:expr, $pages:expr, $matches:tt) => {
-        select_tokens!(
-            [r#", wanted.n as "n!", counted.total as "total!"
-               from unnest($1::bigint[], $2::text[], $3::bigint[], $4::bigint[]) with ordinality
-                 as wanted (owner, pattern, size, skipped, n)
-               cross join lateral (select count(*) as total from tokens
-                 where user_id = wanted.owner and deleted_time is null"#
-                + $matches
-                + r#") as counted
-               cross join lateral (select * from tokens
-                 where user_id = wanted.owner and deleted_time is null"#
-                + $matches
-                + r#"
-                 order by id desc limit wanted.size offset wanted.skipped) as tokens"#],
-            &column($pages, |wanted| wanted.owner) as &[UserId],
-            &column($pages, |wanted| wanted.like.clone()) as &[Option<String>],
-            &column($pages, |wanted| wanted.page.size()),
-            &column($pages, |wanted| wanted.page.offset())
-        )
-        .fetch_all(&mut *$conn)
-        .await?
-        .into_iter()
-        .map(|row| (row.n, row.total, token_of!(row)))
-    };
-}
-
 /// These pages with their totals.
 pub async fn list_pages(
     conn: &mut Conn,
@@ -60,12 +32,42 @@ pub async fn list_pages(
     let mut found = HashMap::with_capacity(pages.len());
     // Without a pattern the total is counted in the index alone.
     if !all.is_empty() {
-        let rows = select_pages!(conn, &all, "");
-        fill(&mut found, all, rows);
+        let rows = select_tokens!(
+            r#", wanted.n as "n!", counted.total as "total!"
+               from unnest($1::bigint[], $2::text[], $3::bigint[], $4::bigint[]) with ordinality
+                 as wanted (owner, pattern, size, skipped, n)
+               cross join lateral (select count(*) as total from tokens
+                 where user_id = wanted.owner and deleted_time is null) as counted
+               cross join lateral (select * from tokens
+                 where user_id = wanted.owner and deleted_time is null
+                 order by id desc limit wanted.size offset wanted.skipped) as tokens"#,
+            &column(&all, |wanted| wanted.owner) as &[UserId],
+            &column(&all, |wanted| wanted.like.clone()) as &[Option<String>],
+            &column(&all, |wanted| wanted.page.size()),
+            &column(&all, |wanted| wanted.page.offset())
+        )
+        .fetch_all(&mut *conn)
+        .await?;
+        fill(&mut found, all, rows.into_iter().map(|row| (row.n, row.total, token_of!(row))));
     }
     if !named.is_empty() {
-        let rows = select_pages!(conn, &named, r" and name_folded like wanted.pattern escape '\'");
-        fill(&mut found, named, rows);
+        let rows = select_tokens!(
+            r#", wanted.n as "n!", counted.total as "total!"
+               from unnest($1::bigint[], $2::text[], $3::bigint[], $4::bigint[]) with ordinality
+                 as wanted (owner, pattern, size, skipped, n)
+               cross join lateral (select count(*) as total from tokens
+                 where user_id = wanted.owner and deleted_time is null and name_folded like wanted.pattern escape '\') as counted
+               cross join lateral (select * from tokens
+                 where user_id = wanted.owner and deleted_time is null and name_folded like wanted.pattern escape '\'
+                 order by id desc limit wanted.size offset wanted.skipped) as tokens"#,
+            &column(&named, |wanted| wanted.owner) as &[UserId],
+            &column(&named, |wanted| wanted.like.clone()) as &[Option<String>],
+            &column(&named, |wanted| wanted.page.size()),
+            &column(&named, |wanted| wanted.page.offset())
+        )
+        .fetch_all(&mut *conn)
+        .await?;
+        fill(&mut found, named, rows.into_iter().map(|row| (row.n, row.total, token_of!(row))));
     }
     // Past the last page there is no row to hold the total. The row of the first token has it.
     let first = |wanted: &OwnersPage| OwnersPage { page: PageRequest::first_item(), ..wanted.clone() };

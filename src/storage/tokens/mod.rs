@@ -8,7 +8,7 @@ mod summaries;
 
 use std::collections::BTreeMap;
 
-use self::columns::{lock_tokens, locked_token, policy_of, select_tokens, token_of};
+use self::columns::{locked_token, policy_of, select_tokens, token_of};
 pub use self::deleted::{erase_keys, list_deleted, lock_deleted, restore};
 pub use self::lists::{Listed, OwnersPage, are_more_than_listed, list_all_users, list_listed, list_pages};
 pub use self::summaries::list_summaries;
@@ -64,13 +64,29 @@ pub async fn lock_listed(conn: &mut Conn, owner: UserId, ids: &[TokenId]) -> Res
 /// Locks tokens in the order of ids, deleted ones included, without their policies; see [`list_policies`]. For the
 /// ledger, which has locked their owners before.
 pub async fn lock_all(conn: &mut Conn, ids: &[TokenId]) -> Result<Vec<LockedToken>, StorageError> {
-    let rows = lock_tokens!("", ids).fetch_all(conn).await?;
+    let rows = sqlx::query!(
+        "select id, user_id, case when deleted_time is null then version end as version, accessed_time, remain_quota,
+             unlimited_quota, used_quota, held, day_limit, week_limit, month_limit, period_day, day_used, week_used,
+             month_used, requests_per_minute, tokens_per_minute, concurrency, requests_tat, tokens_tat, open_reservations
+           from tokens where id = any($1) order by id for no key update",
+        ids as &[TokenId]
+    )
+    .fetch_all(conn)
+    .await?;
     Ok(rows.into_iter().map(|row| locked_token!(row)).collect())
 }
 
 /// Like [`lock_all`], but skips tokens that another transaction has locked.
 pub async fn lock_free(conn: &mut Conn, ids: &[TokenId]) -> Result<Vec<LockedToken>, StorageError> {
-    let rows = lock_tokens!(" skip locked", ids).fetch_all(conn).await?;
+    let rows = sqlx::query!(
+        "select id, user_id, case when deleted_time is null then version end as version, accessed_time, remain_quota,
+             unlimited_quota, used_quota, held, day_limit, week_limit, month_limit, period_day, day_used, week_used,
+             month_used, requests_per_minute, tokens_per_minute, concurrency, requests_tat, tokens_tat, open_reservations
+           from tokens where id = any($1) order by id for no key update skip locked",
+        ids as &[TokenId]
+    )
+    .fetch_all(conn)
+    .await?;
     Ok(rows.into_iter().map(|row| locked_token!(row)).collect())
 }
 

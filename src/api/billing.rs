@@ -12,7 +12,7 @@ use super::extract::ClientIp;
 use super::state::AppState;
 use super::usage::{Dollars, serialize_decimal};
 use crate::api::errors::fails::Fails;
-use crate::domain::money::{Cents, Usd};
+use crate::domain::money::{Cents, Quota, Usd};
 use crate::domain::usage::KeyUsage;
 use crate::service::key_holders::KeyHolderError;
 use crate::service::rate_limiter::RateLimiter;
@@ -84,7 +84,7 @@ pub async fn subscription(
         soft_limit_usd: limit(),
         hard_limit_usd: limit(),
         system_hard_limit_usd: limit(),
-        access_until: usage.lifetime.expires_at(),
+        access_until: usage.token.policy.lifetime.expires_at(),
     })))
 }
 
@@ -98,7 +98,10 @@ pub async fn usage(
     KeyHolder(key): KeyHolder,
 ) -> Result<NoStore<Plain<BilledUsageBody>>, Fails<KeyHolderError>> {
     let usage = app.usage.by_key(&key, ip, RateLimiter::may_call_drop_in).await?;
-    Ok(NoStore(Plain(BilledUsageBody { object: "list", total_usage: CentsBody(usage.account.used.usd().cents()) })))
+    Ok(NoStore(Plain(BilledUsageBody {
+        object: "list",
+        total_usage: CentsBody(usage.token.account.used.usd().cents()),
+    })))
 }
 
 /// What this API key was granted, has spent and can still spend.
@@ -113,13 +116,17 @@ pub async fn credit_grants(
     Ok(NoStore(Plain(CreditGrantsBody {
         object: "credit_summary",
         total_granted: Dollars::from(granted(&usage, &app)),
-        total_used: Dollars::from(usage.account.used.usd()),
-        total_available: Dollars::from(usage.available(app.settings.unlimited_limit).usd()),
+        total_used: Dollars::from(usage.token.account.used.usd()),
+        total_available: Dollars::from(available(&usage, &app).usd()),
     })))
 }
 
+fn available(usage: &KeyUsage, app: &AppState) -> Quota {
+    app.settings.unlimited_limit.available(&usage.token.account, usage.wallet)
+}
+
 fn granted(usage: &KeyUsage, app: &AppState) -> Usd {
-    usage.available(app.settings.unlimited_limit).usd() + usage.account.used.usd()
+    available(usage, app).usd() + usage.token.account.used.usd()
 }
 
 /// The calls again under the path without `/v1`, which some clients use.

@@ -46,8 +46,8 @@ pub async fn list(
     KeyHolder(key): KeyHolder,
 ) -> Result<NoStore<Plain<ModelsBody>>, Fails<KeyHolderError>> {
     let usage = app.usage.by_key(&key, ip, RateLimiter::may_call_drop_in).await?;
-    let names: Vec<String> = if usage.model_limits_enabled {
-        usage.model_limits.allowed_of(&app.settings.models)
+    let names: Vec<String> = if usage.token.policy.model_limits_enabled {
+        usage.token.policy.model_limits.allowed_of(&app.settings.models)
     } else {
         app.settings.models.clone()
     };

@@ -85,24 +85,24 @@ pub struct KeyUsageBody {
 }
 
 impl KeyUsageBody {
-    fn new(usage: &KeyUsage, at: &Moment) -> Self {
-        let (used, available) = (usage.account.used, usage.account.remain());
+    fn new(KeyUsage { token, wallet }: &KeyUsage, at: &Moment) -> Self {
+        let (used, available) = (token.account.used, token.account.remain());
         Self {
             object: "token_usage",
-            name: usage.name.as_str().to_owned(),
+            name: token.name.as_str().to_owned(),
             total_usd_granted: Dollars(available.usd() + used.usd()),
             total_usd_used: Dollars(used.usd()),
             total_usd_available: Dollars(available.usd()),
             total_granted: available.get().saturating_add(used.get()),
             total_used: used.get(),
             total_available: available.get(),
-            unlimited_quota: usage.account.budget.is_unlimited(),
-            model_limits: usage.model_limits.names().map(|name| (name.to_owned(), true)).collect(),
-            model_limits_enabled: usage.model_limits_enabled,
-            expires_at: usage.lifetime.expires_at(),
-            user_usd_available: Dollars(usage.wallet.usd()),
-            period_usage: usage.account.period_usage(at.today, at).into(),
-            rate_limits: usage.rate_limits.into(),
+            unlimited_quota: token.account.budget.is_unlimited(),
+            model_limits: token.policy.model_limits.names().map(|name| (name.to_owned(), true)).collect(),
+            model_limits_enabled: token.policy.model_limits_enabled,
+            expires_at: token.policy.lifetime.expires_at(),
+            user_usd_available: Dollars(wallet.usd()),
+            period_usage: token.account.period_usage(at.today, at).into(),
+            rate_limits: token.rate_limits.into(),
         }
     }
 }

@@ -3,12 +3,9 @@
 use super::account::Account;
 use super::bounds;
 use super::id::TokenId;
-use super::model_limits::ModelLimits;
 use super::money::Quota;
-use super::rate_limits::RateLimits;
-use super::time::{Day, DayInvalid, Lifetime};
-use super::token::TokenName;
-use super::user::UserStatus;
+use super::time::{Day, DayInvalid};
+use super::token::{Token, TokenName};
 
 /// The days of an answer, including both ends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -86,23 +83,11 @@ fn given(text: Option<&str>) -> Option<&str> {
     text.filter(|text| !text.is_empty())
 }
 
-/// The usage of a token, as its key reads it (spec §2.3).
+/// A token and the quota in its owner's wallet, as its key reads them (spec §2.3).
 #[derive(Debug, Clone)]
 pub struct KeyUsage {
-    /// The token's name.
-    pub name: TokenName,
-    pub account: Account,
-    /// True if `model_limits` applies.
-    pub model_limits_enabled: bool,
-    /// The models it may use.
-    pub model_limits: ModelLimits,
-    /// When it expires.
-    pub lifetime: Lifetime,
-    pub rate_limits: RateLimits,
-    /// The quota in the wallet of its owner.
+    pub token: Token,
     pub wallet: Quota,
-    /// The status of its owner.
-    pub owner_status: UserStatus,
 }
 
 /// What the billing calls show as the limit of a key of unlimited quota (`compat.unlimited_limit`).
@@ -115,13 +100,13 @@ pub enum UnlimitedLimit {
     Sentinel,
 }
 
-impl KeyUsage {
-    /// What the key can still spend, as the billing calls show it.
-    pub const fn available(&self, unlimited: UnlimitedLimit) -> Quota {
-        match (self.account.budget.is_unlimited(), unlimited) {
-            (false, _) => self.account.remain(),
-            (true, UnlimitedLimit::Wallet) => self.wallet,
-            (true, UnlimitedLimit::Sentinel) => Quota::UNLIMITED_SENTINEL.saturating_sub(self.account.used),
+impl UnlimitedLimit {
+    /// What a key can still spend, as the billing calls show it.
+    pub const fn available(self, account: &Account, wallet: Quota) -> Quota {
+        match (account.budget.is_unlimited(), self) {
+            (false, _) => account.remain(),
+            (true, Self::Wallet) => wallet,
+            (true, Self::Sentinel) => Quota::UNLIMITED_SENTINEL.saturating_sub(account.used),
         }
     }
 }
@@ -216,16 +201,7 @@ mod tests {
     #[test]
     fn a_key_of_unlimited_quota_can_spend_its_wallet_or_up_to_the_sentinel() {
         let quota = |units| Quota::grant(units).unwrap();
-        let usage = |unlimited| KeyUsage {
-            name: TokenName::parse("a token").unwrap(),
-            account: Account { used: quota(5), ..Account::new(Budget::new(quota(7), unlimited)) },
-            model_limits_enabled: false,
-            model_limits: ModelLimits::default(),
-            lifetime: Lifetime::Forever,
-            rate_limits: RateLimits::default(),
-            wallet: quota(30),
-            owner_status: UserStatus::Enabled,
-        };
+        let account = |unlimited| Account { used: quota(5), ..Account::new(Budget::new(quota(7), unlimited)) };
         let table = [
             (false, UnlimitedLimit::Wallet, 7),
             (false, UnlimitedLimit::Sentinel, 7),
@@ -233,7 +209,7 @@ mod tests {
             (true, UnlimitedLimit::Sentinel, bounds::UNLIMITED_SENTINEL - 5),
         ];
         for (unlimited, limit, available) in table {
-            assert_eq!(usage(unlimited).available(limit).get(), available, "{unlimited} {limit:?}");
+            assert_eq!(limit.available(&account(unlimited), quota(30)).get(), available, "{unlimited} {limit:?}");
         }
     }
 

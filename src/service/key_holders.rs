@@ -12,7 +12,8 @@ use crate::domain::time::UnixTime;
 use crate::domain::token::Token;
 use crate::domain::user::UserStatus;
 use crate::service::core::Core;
-use crate::storage::{Conn, StorageError, keys};
+use crate::storage::keys::{self, FoundKey};
+use crate::storage::{Conn, StorageError};
 
 /// Remembered keys, each below 1 KiB.
 const CACHE_ENTRIES: usize = 20_000;
@@ -75,29 +76,29 @@ impl KeyHolders {
         now: UnixTime,
     ) -> Result<Token, KeyHolderError> {
         let found = keys::list_with_owners(conn, std::slice::from_ref(digest)).await?.pop();
-        let found = found.filter(|key| key.used.is_live(now));
-        Ok(self.check_found(digest, found, ip, |key| key.wallet.status)?.token)
+        Ok(self.check_found(digest, found, ip, now)?.token)
     }
 
-    /// What was found by an admitted key. Remembers valid keys, and counts wrong ones against `ip`. `status` is that of
-    /// the owner.
+    /// What was found by an admitted key, if the key still works `now`. Remembers valid keys, and counts wrong ones
+    /// against `ip`.
     ///
     /// # Errors
     /// Nothing was found; the owner is disabled.
-    pub fn check_found<T>(
+    pub fn check_found(
         &self,
         digest: &Digest,
-        found: Option<T>,
+        found: Option<FoundKey>,
         ip: Option<IpAddr>,
-        status: impl FnOnce(&T) -> UserStatus,
-    ) -> Result<T, KeyHolderError> {
+        now: UnixTime,
+    ) -> Result<FoundKey, KeyHolderError> {
+        let found = found.filter(|key| key.used.is_live(now));
         if found.is_some() {
             self.valid_keys.note(digest.clone());
         } else {
             self.valid_keys.forget(digest);
         }
         let found = found.ok_or_else(|| wrong_key(self.rate_limiter.wrong_key(ip)))?;
-        match status(&found) {
+        match found.wallet.status {
             UserStatus::Enabled => Ok(found),
             UserStatus::Disabled => Err(KeyHolderError::OwnerDisabled),
         }

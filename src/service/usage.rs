@@ -11,12 +11,13 @@ use super::own_tokens::OwnTokens;
 use super::rate_limiter::RateLimiter;
 use crate::domain::bounds;
 use crate::domain::caller::Caller;
-use crate::domain::clock::{Clock, Uptime};
+use crate::domain::clock::Uptime;
 use crate::domain::id::TokenId;
 use crate::domain::key::Digest;
 use crate::domain::token::Token;
 use crate::domain::usage::{DailyUsage, DayUsage, KeyUsage, RangeInvalid, UsageRange};
 use crate::service::core::Core;
+use crate::storage::keys::{self, FoundKey};
 use crate::storage::loader::{Loader, Loads};
 use crate::storage::{Conn, Db, StorageError, usage};
 
@@ -40,24 +41,23 @@ pub enum UsageError {
 pub struct Usage {
     core: Core,
     key_holders: Arc<KeyHolders>,
-    by_key: Loader<KeyUsages>,
+    by_key: Loader<FoundKeys>,
     own_tokens: Arc<Loader<OwnTokens>>,
     daily: Cache<(TokenId, UsageRange), CachedDays>,
 }
 
-/// The usage of tokens by their keys.
-struct KeyUsages {
-    db: Db,
-    clock: Arc<dyn Clock>,
-}
+/// Tokens and their owners by their keys.
+#[derive(Debug)]
+struct FoundKeys(Db);
 
-impl Loads for KeyUsages {
+impl Loads for FoundKeys {
     type Key = Digest;
-    type Row = KeyUsage;
+    type Row = FoundKey;
 
-    async fn read(&self, digests: &[Digest]) -> Result<HashMap<Digest, KeyUsage>, StorageError> {
-        let now = self.clock.now();
-        self.db.bounded_not_reserved(async |conn: &mut Conn| usage::list_by_keys(conn, digests, now).await).await
+    async fn read(&self, digests: &[Digest]) -> Result<HashMap<Digest, FoundKey>, StorageError> {
+        let read = async |conn: &mut Conn| keys::list_with_owners(conn, digests).await;
+        let found = self.0.bounded_not_reserved(read).await?;
+        Ok(found.into_iter().map(|found| (found.digest.clone(), found)).collect())
     }
 }
 
@@ -66,7 +66,7 @@ type CachedDays = (Uptime, Arc<[DayUsage]>);
 
 impl Usage {
     pub fn new(core: Core, key_holders: Arc<KeyHolders>, own_tokens: Arc<Loader<OwnTokens>>) -> Self {
-        let by_key = Loader::start(KeyUsages { db: core.db.clone(), clock: Arc::clone(&core.clock) });
+        let by_key = Loader::start(FoundKeys(core.db.clone()));
         Self { core, key_holders, by_key, own_tokens, daily: Cache::new(CACHE_ENTRIES) }
     }
 
@@ -78,7 +78,8 @@ impl Usage {
     pub async fn by_key(&self, key: &str, ip: Option<IpAddr>, limit: Limit) -> Result<KeyUsage, KeyHolderError> {
         let digest = self.key_holders.admit(key, ip, limit)?;
         let found = self.by_key.load(digest.clone()).await?;
-        self.key_holders.check_found(&digest, found, ip, |usage| usage.owner_status)
+        let FoundKey { token, wallet, .. } = self.key_holders.check_found(&digest, found, ip, self.core.clock.now())?;
+        Ok(KeyUsage { token, wallet: wallet.account.remain() })
     }
 
     /// Daily usage of one of the caller's tokens (spec §4.9), and the age of the numbers in seconds. They are cached

@@ -86,7 +86,7 @@ pub async fn find_identity(conn: &mut Conn, digest: &Digest) -> Result<Option<To
 }
 
 /// A live token that was found by one of its keys, and its live owner.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub struct FoundKey {
     pub digest: Digest,
     /// Which of the token's keys it is. An old one may have ended.

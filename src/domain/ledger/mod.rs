@@ -27,17 +27,19 @@ mod key_state;
 mod locked_token;
 mod refusal;
 mod reservation;
+mod settled_cost;
 #[cfg(test)]
 pub(super) mod tests;
 mod used_keys;
 
 pub use accounts::Accounts;
-pub use admission::{Admitted, Purpose, RequestContext, RequestDetails, TokenState, admit, admit_use};
+pub use admission::{Admitted, Purpose, RequestContext, RequestDetails, TokenState, admit, admit_use, refuse_unknown};
 pub use balances::{Balances, ChargeOutcome, Counts, Effect, Wallet};
 pub use key_state::{KeyState, StateCounts, StateName};
 pub use locked_token::{CurrentPolicy, LockedToken};
 pub use refusal::{Figures, Refusal, RefusalReason};
 pub use reservation::{
-    Extension, OnExpiry, Reservation, ReservationHandle, ReservationHandleInvalid, ReservationState, Settlement,
+    Extension, OnExpiry, Reservation, ReservationHandle, ReservationHandleInvalid, ReservationState, Settlement, repeat,
 };
+pub use settled_cost::{SettledCost, settled_cost};
 pub use used_keys::UsedKeys;

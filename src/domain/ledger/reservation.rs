@@ -1,5 +1,6 @@
 //! Reservations: quota held for a request whose cost is not known yet.
 
+use super::refusal::RefusalReason;
 use crate::domain::group::Ratio;
 use crate::domain::id::{GatewayId, ReservationId, TokenId, UserId};
 use crate::domain::money::Quota;
@@ -28,6 +29,22 @@ pub struct Reservation {
     pub ratio: Ratio,
     /// Whether it is open, or how it ended.
     pub state: ReservationState,
+}
+
+impl Reservation {
+    /// What it holds and until when; `None` if it has ended.
+    pub fn hold(&self) -> Option<(Quota, UnixTime)> {
+        (self.state == ReservationState::Open).then_some((self.held, self.expires_at))
+    }
+}
+
+/// The answer to a repeated reservation: what is held for it and until when. `hold` is that of the reservation that was
+/// made at first.
+///
+/// # Errors
+/// It has ended, or its time is over.
+pub fn repeat(hold: Option<(Quota, UnixTime)>, now: UnixTime) -> Result<(Quota, UnixTime), RefusalReason> {
+    hold.filter(|(_, expires_at)| *expires_at > now).ok_or(RefusalReason::ReservationEnded)
 }
 
 named! {
@@ -127,5 +144,21 @@ impl std::str::FromStr for ReservationHandle {
         let (owner, id) = parts.ok_or(ReservationHandleInvalid)?;
         let number = |digits: &str| digits.parse::<i64>().map_err(|_| ReservationHandleInvalid);
         Ok(Self { owner: UserId::new(number(owner)?), id: ReservationId::new(number(id)?) })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_repeated_reservation_is_answered_while_it_holds_quota() {
+        let (quota, second) = (Quota::grant(5).unwrap(), UnixTime::new);
+        let table = [(Some(9), true), (Some(8), false), (Some(7), false), (None, false)];
+        for (expires_at, is_answered) in table {
+            let hold = expires_at.map(|at| (quota, second(at)));
+            let expected = if is_answered { hold } else { None }.ok_or(RefusalReason::ReservationEnded);
+            assert_eq!(repeat(hold, second(8)), expected, "{expires_at:?}");
+        }
     }
 }

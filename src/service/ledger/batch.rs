@@ -11,11 +11,11 @@ use crate::domain::group::Ratio;
 use crate::domain::id::{ReservationId, TokenId, UserId};
 use crate::domain::ledger::{
     Balances, Counts, CurrentPolicy, Refusal, RefusalReason, RequestContext, RequestDetails, Reservation,
-    ReservationHandle, ReservationState, UsedKeys,
+    ReservationHandle, SettledCost, UsedKeys, refuse_unknown, settled_cost,
 };
 use crate::domain::money::Quota;
 use crate::domain::old_key::UsedKey;
-use crate::domain::price::{Cost, GroupPrice};
+use crate::domain::price::Cost;
 use crate::domain::price_list::{Amount, PriceList, Unknown};
 use crate::domain::time::UnixTime;
 use crate::service::key_cache::CachedKey;
@@ -113,41 +113,34 @@ impl<'a> Batch<'a> {
         self.balances.policies.get(&id).map_or(Ratio::ONE, CurrentPolicy::ratio)
     }
 
-    /// Reasons why the token may not be used come first.
     fn refuse_unknown(&self, id: TokenId, unknown: Unknown, context: &RequestContext) -> LedgerError {
-        match (self.balances.check_use(id, context, &self.at), unknown) {
-            (Err(refusal), _) => refusal.into(),
-            (Ok(()), Unknown::NotPriced) => LedgerError::ModelNotPriced(context.model.clone().unwrap_or_default()),
-            (Ok(()), Unknown::TooExpensive(error)) => error.into(),
+        match refuse_unknown(self.balances.check_use(id, context, &self.at), unknown) {
+            Ok(refusal) if refusal.reason == RefusalReason::ModelNotPriced => {
+                LedgerError::ModelNotPriced(context.model.clone().unwrap_or_default())
+            }
+            Ok(refusal) => refusal.into(),
+            Err(error) => error.into(),
         }
     }
 
-    /// What a reservation costs that is settled with `model`. If it was settled by the same counts before, what it cost
-    /// then.
-    ///
-    /// A settlement is always charged: by the price of its model, else of the reserved model, else the hold.
+    /// What a settlement costs; `models` are the one that answered and the one that was requested.
     pub(super) fn settled_amount(
         &self,
         id: ReservationId,
         reservation: &Reservation,
         cost: &Cost,
-        (answered, requested): (&str, &str),
+        models: (&str, &str),
     ) -> Result<Amount, LedgerError> {
-        if let Some(quota) = cost.quota {
-            return Ok(Amount { quota, price: None });
-        }
-        if let ReservationState::Settled(before) = reservation.state
-            && self.settled_by.get(&id) == Some(&cost.counts)
-        {
-            return Ok(Amount { quota: before.requested, price: None });
-        }
-        // A price for all other models is one of the requested model only: it must not replace a price that this has.
-        let Some(price) = self.prices.find_named(answered).or_else(|| self.prices.find(requested)) else {
-            tracing::warn!(model = answered, "a settlement without a price is charged its hold");
-            return Ok(Amount { quota: reservation.held, price: None });
+        let settled_by = self.settled_by.get(&id);
+        let (quota, price) = match settled_cost(&self.prices, reservation, settled_by, cost, models)? {
+            SettledCost::Told(quota) | SettledCost::Repeated(quota) => (quota, None),
+            SettledCost::Priced(quota, price) => (quota, Some(price)),
+            SettledCost::Held(quota) => {
+                tracing::warn!(model = models.0, "a settlement without a price is charged its hold");
+                (quota, None)
+            }
         };
-        let price = GroupPrice { price: *price, ratio: reservation.ratio };
-        Ok(Amount { quota: price.cost(&cost.counts)?, price: Some(price) })
+        Ok(Amount { quota, price })
     }
 
     /// What a request is for, as it is stored.
@@ -183,10 +176,7 @@ impl<'a> Batch<'a> {
     /// What the reservation of a record holds and until when; `None` if it has ended. An operation of this batch may
     /// have changed it since the record was read.
     pub(super) fn open_hold(&self, made: &RecordedReservation) -> Option<(Quota, UnixTime)> {
-        let Some(reservation) = self.balances.reservations.get(&made.id) else {
-            return made.open;
-        };
-        (reservation.state == ReservationState::Open).then_some((reservation.held, reservation.expires_at))
+        self.balances.reservations.get(&made.id).map_or(made.open, Reservation::hold)
     }
 
     /// Everything that has to be written.

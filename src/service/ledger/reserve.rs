@@ -9,7 +9,7 @@ use super::operation::Operation;
 use super::rows::NeededRows;
 use crate::domain::id::{GatewayId, UserId};
 use crate::domain::key::Digest;
-use crate::domain::ledger::{OnExpiry, Refusal, RefusalReason, RequestContext, ReservationHandle};
+use crate::domain::ledger::{OnExpiry, Refusal, RefusalReason, RequestContext, ReservationHandle, repeat};
 use crate::domain::money::Quota;
 use crate::domain::price::Cost;
 use crate::domain::refusals::{RefusedCall, RefusedRequest};
@@ -121,8 +121,7 @@ fn repeated(
     open: Option<(Quota, UnixTime)>,
     now: UnixTime,
 ) -> Result<ReserveOutcome, RefusalReason> {
-    let (reserved, expires_at) =
-        open.filter(|(_, expires_at)| *expires_at > now).ok_or(RefusalReason::ReservationEnded)?;
+    let (reserved, expires_at) = repeat(open, now)?;
     let handle = ReservationHandle { owner, id: made.id };
     Ok(ReserveOutcome { handle, expires_at, reserved, remain_quota: made.remain_quota })
 }

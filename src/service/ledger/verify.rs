@@ -7,10 +7,11 @@ use super::ledger::Ledger;
 use crate::domain::calendar::Moment;
 use crate::domain::id::GatewayId;
 use crate::domain::key::Digest;
-use crate::domain::ledger::{Accounts, Purpose, Refusal, RefusalReason, RequestContext, TokenState, admit, admit_use};
+use crate::domain::ledger::{
+    Accounts, Purpose, Refusal, RefusalReason, RequestContext, TokenState, admit, admit_use, refuse_unknown,
+};
 use crate::domain::money::Quota;
 use crate::domain::price::Cost;
-use crate::domain::price_list::Unknown;
 use crate::domain::refusals::{RefusedCall, RefusedRequest};
 use crate::service::key_cache::CachedKey;
 
@@ -76,12 +77,7 @@ impl Ledger {
         };
         let admitted = match most {
             Ok(most) => admit(&token.policy, &state, Purpose::Verify(most), context, &at).map(drop),
-            // Reasons why the token may not be used come first.
-            Err(unknown) => match (admit_use(&token.policy, &state, context, &at), unknown) {
-                (Err(refusal), _) => Err(refusal),
-                (Ok(_), Unknown::NotPriced) => Err(RefusalReason::ModelNotPriced.into()),
-                (Ok(_), Unknown::TooExpensive(error)) => return Err(error.into()),
-            },
+            Err(unknown) => Err(refuse_unknown(admit_use(&token.policy, &state, context, &at).map(drop), unknown)?),
         };
         let refusal = admitted.err();
         if let Some(refusal) = refusal {

@@ -7,7 +7,6 @@ use super::bounds;
 use super::id::{TokenId, UserId};
 use super::key::{ApiKey, KeyHint};
 use super::money::{Quota, QuotaInvalid};
-use super::period_limits::PeriodLimits;
 use super::rate_limits::{RateCounters, RateLimits};
 use super::text::hides_something;
 use super::time::UnixTime;
@@ -35,6 +34,27 @@ pub struct Token {
     pub account: Account,
     pub rate_limits: RateLimits,
     pub rate_counters: RateCounters,
+}
+
+impl Token {
+    /// A token whose fields nobody has set. Creation is an edit of it.
+    pub fn empty(id: TokenId, user_id: UserId, key_hint: KeyHint, name: TokenName, now: UnixTime) -> Self {
+        Self {
+            id,
+            user_id,
+            key_hint,
+            key_foreign: false,
+            name,
+            note: TokenNote::default(),
+            show_addresses: false,
+            created_time: now,
+            accessed_time: now,
+            policy: Arc::default(),
+            account: Account::new(Budget::Limited { remain: Quota::ZERO }),
+            rate_limits: RateLimits::default(),
+            rate_counters: RateCounters::default(),
+        }
+    }
 }
 
 /// What a gateway is told about the token of a key.
@@ -198,18 +218,6 @@ impl TokenNote {
     }
 }
 
-/// A checked request to create a token (spec §4.4).
-#[derive(Debug, Clone)]
-pub struct NewToken {
-    pub name: TokenName,
-    pub note: TokenNote,
-    pub show_addresses: bool,
-    pub policy: TokenPolicy,
-    pub budget: Budget,
-    pub period_limits: PeriodLimits,
-    pub rate_limits: RateLimits,
-}
-
 #[cfg(test)]
 pub(super) mod tests {
     use crate::domain::cell::CellLabel;
@@ -218,21 +226,10 @@ pub(super) mod tests {
     use super::*;
 
     pub fn token() -> Token {
-        Token {
-            id: TokenId::new(1),
-            user_id: UserId::new(1),
-            key_hint: ApiKey::generate(&mut StdRng::seed_from_u64(1), CellLabel::default()).hint(),
-            key_foreign: false,
-            name: TokenName::parse("a token").unwrap(),
-            note: TokenNote::default(),
-            show_addresses: false,
-            created_time: UnixTime::new(0),
-            accessed_time: UnixTime::new(0),
-            policy: Arc::default(),
-            account: Account::new(Budget::new(Quota::grant(5).unwrap(), false)),
-            rate_limits: RateLimits::default(),
-            rate_counters: RateCounters::default(),
-        }
+        let key_hint = ApiKey::generate(&mut StdRng::seed_from_u64(1), CellLabel::default()).hint();
+        let name = TokenName::parse("a token").unwrap();
+        let empty = Token::empty(TokenId::new(1), UserId::new(1), key_hint, name, UnixTime::new(0));
+        Token { account: Account::new(Budget::new(Quota::grant(5).unwrap(), false)), ..empty }
     }
 
     #[test]

@@ -27,8 +27,9 @@ use crate::api::tokens::errors::{ChangeErrors, TokenFieldErrors};
 use crate::domain::bounds;
 use crate::domain::id::TokenId;
 use crate::domain::idempotency_key::Idempotent;
-use crate::domain::token::{NewToken, Token, TokenWithKey};
-use crate::service::tokens::{BulkChange, BulkPlace};
+use crate::domain::token::{Token, TokenWithKey};
+use crate::domain::token_patch::NewToken;
+use crate::service::tokens::{BulkPlace, TokenChange};
 
 /// Tokens to create.
 #[derive(Deserialize, ToSchema)]
@@ -80,7 +81,7 @@ pub struct BulkChangeBody {
 impl MemberNames for BulkChangeBody {}
 
 impl BulkChangeBody {
-    fn read(self) -> Result<(Vec<TokenId>, BulkChange), ApiError> {
+    fn read(self) -> Result<(Vec<TokenId>, TokenChange), ApiError> {
         let ids = IdsBody { ids: self.ids }.read(bounds::MAX_BULK_CHANGE)?;
         let set = self.set.ok_or_else(|| ApiError::new(ErrorCode::MissingField, "`set` is required"))?;
         let set = object("`set`", &set)?;
@@ -88,7 +89,7 @@ impl BulkChangeBody {
         body.take_no_key()?;
         let patch = body.patch()?;
         let switch = parse::<SwitchBody>(set)?.optional_switch()?;
-        Ok((ids, BulkChange { patch, switch }))
+        Ok((ids, TokenChange { patch, switch }))
     }
 }
 

@@ -15,11 +15,9 @@ use crate::domain::group::Group;
 use crate::domain::id::TokenId;
 use crate::domain::ip_allowlist::IpAllowlist;
 use crate::domain::model_limits::ModelLimits;
-use crate::domain::period_limits::PeriodLimits;
-use crate::domain::rate_limits::RateLimits;
 use crate::domain::time::Lifetime;
-use crate::domain::token::{NewToken, RequestedQuota, Switch, TokenName, TokenNote};
-use crate::domain::token_patch::{QuotaChange, TokenPatch};
+use crate::domain::token::{RequestedQuota, Switch, TokenName, TokenNote};
+use crate::domain::token_patch::{NewToken, QuotaChange, TokenPatch};
 use crate::domain::token_policy::TokenPolicy;
 
 /// `model_limits`: comma-separated text, or a list.
@@ -89,48 +87,122 @@ fn read_ips(allow_ips: Option<&str>, subnet: Option<&str>) -> Result<Option<IpAl
     Ok(ips.or(old))
 }
 
-/// Spec §4.4. An absent or `null` field has its default.
-#[derive(Debug, Deserialize, ToSchema)]
-pub struct CreateBody {
-    /// 1 to 50 characters.
-    #[schema(required)]
-    name: Option<String>,
+/// Declares the bodies of a creation and of an edit, which share these members of a token.
+macro_rules! token_bodies {
+    ($($(#[$meta:meta])* $member:ident: $type:ty,)*) => {
+        /// Spec §4.4. An absent or `null` field has its default.
+        #[derive(Debug, Deserialize, ToSchema)]
+        pub struct CreateBody {
+            /// 1 to 50 characters.
+            #[schema(required)]
+            name: Option<String>,
+            /// Quota units, 0 to 500,000,000,000,000. 500,000 are one dollar.
+            remain_quota: Option<i64>,
+            $($(#[$meta])* $member: Option<$type>,)*
+            /// Clients of this family send an empty one.
+            #[schema(ignore)]
+            key: Option<RawLimit>,
+            /// They send 1.
+            #[schema(ignore)]
+            status: Option<RawLimit>,
+        }
+
+        /// Spec §4.5a. An absent or `null` field keeps its value.
+        #[derive(Debug, Deserialize, ToSchema)]
+        pub struct UpdateBody {
+            /// The token to update.
+            #[schema(required)]
+            id: Option<i64>,
+            /// 1 to 50 characters.
+            name: Option<String>,
+            /// Quota units. Overwrites what is charged meanwhile; `add_quota` does not.
+            remain_quota: Option<i64>,
+            /// Quota units to add to `remain_quota`; negative to take some away. Not together with `remain_quota`.
+            add_quota: Option<i64>,
+            $($(#[$meta])* $member: Option<$type>,)*
+            /// Only with `status_only=1`: 1 enables, 2 disables. Else only 2 for a token that is enabled is refused.
+            #[schema(value_type = Option<i64>)]
+            status: Option<RawLimit>,
+            /// That of the token, also masked; another one is refused.
+            #[schema(ignore)]
+            key: Option<RawLimit>,
+        }
+
+        /// What both bodies can say of a token beside its name and its quota.
+        struct Members {
+            $($member: Option<$type>,)*
+        }
+
+        impl CreateBody {
+            fn members(self) -> Members {
+                Members { $($member: self.$member,)* }
+            }
+        }
+
+        impl UpdateBody {
+            fn members(self) -> Members {
+                Members { $($member: self.$member,)* }
+            }
+        }
+    };
+}
+
+token_bodies! {
     /// Free text, at most 500 characters.
-    note: Option<String>,
+    note: String,
     /// Whether users of the key see the addresses of its requests (`GET /api/usage/token/requests`).
-    show_addresses: Option<bool>,
-    /// Unix timestamp; -1, 0 or absent for never.
-    expired_time: Option<i64>,
-    /// Quota units, 0 to 500,000,000,000,000. 500,000 are one dollar.
-    remain_quota: Option<i64>,
+    show_addresses: bool,
+    /// Unix timestamp; -1 or 0 for never.
+    expired_time: i64,
     /// Only the owner's wallet limits the token.
-    unlimited_quota: Option<bool>,
+    unlimited_quota: bool,
     /// Limits that renew every day, week and month.
     #[schema(value_type = Option<PeriodLimitsChange>)]
-    period_limits: Option<RawLimit>,
+    period_limits: RawLimit,
     /// Limits per minute, and of open reservations.
     #[schema(value_type = Option<RateLimitsChange>)]
-    rate_limits: Option<RawLimit>,
+    rate_limits: RawLimit,
     /// Whether `model_limits` applies.
-    model_limits_enabled: Option<bool>,
+    model_limits_enabled: bool,
     /// Comma-separated names; one that ends in `*` matches every name that begins like it.
-    model_limits: Option<Models>,
+    model_limits: Models,
     /// Addresses or CIDR networks, one a line.
-    allow_ips: Option<String>,
+    allow_ips: String,
     /// The name of `model_limits` in one-api; an empty list allows every model.
-    models: Option<Models>,
+    models: Models,
     /// The name of `allow_ips` in one-api.
-    subnet: Option<String>,
+    subnet: String,
     /// Empty, `auto`, or one of your groups.
-    group: Option<String>,
+    group: String,
     /// Only for the group `auto`.
-    cross_group_retry: Option<bool>,
-    /// Clients of this family send an empty one.
-    #[schema(ignore)]
-    key: Option<RawLimit>,
-    /// They send 1.
-    #[schema(ignore)]
-    status: Option<RawLimit>,
+    cross_group_retry: bool,
+}
+
+impl Members {
+    /// The patch. `name` and `quota` read what is beside the members, in the order of errors.
+    fn patch(
+        self,
+        name: impl FnOnce() -> Result<Option<TokenName>, ApiError>,
+        quota: impl FnOnce() -> Result<Option<QuotaChange>, ApiError>,
+    ) -> Result<TokenPatch, ApiError> {
+        let (models, old) = (self.model_limits.as_ref(), self.models.as_ref());
+        let (model_limits, enabled) = Models::read_with_old_name(models, self.model_limits_enabled, old)?;
+        Ok(TokenPatch {
+            name: name()?,
+            note: self.note.as_deref().map(TokenNote::parse).transpose()?,
+            show_addresses: self.show_addresses,
+            lifetime: self.expired_time.map(Lifetime::from_wire).transpose()?,
+            remain_quota: quota()?,
+            unlimited_quota: self.unlimited_quota,
+            period_limits: PeriodLimitsChange::read(self.period_limits.as_deref())?,
+            rate_limits: RateLimitsChange::read(self.rate_limits.as_deref())?,
+            model_limits_enabled: enabled,
+            model_limits,
+            allow_ips: read_ips(self.allow_ips.as_deref(), self.subnet.as_deref())?,
+            group: self.group.as_deref().map(|group| Group::from_text(group.trim())),
+            cross_group_retry: self.cross_group_retry,
+        })
+    }
 }
 
 /// Members of a token that no request changes.
@@ -173,78 +245,18 @@ impl CreateBody {
             let message = "a token is created enabled; disable it with `status` 2 to `PUT /api/token/?status_only=1`";
             return Err(ApiError::new(ErrorCode::InvalidStatus, message));
         }
-        let unlimited = self.unlimited_quota.unwrap_or(false);
-        let (models, old) = (self.model_limits.as_ref(), self.models.as_ref());
-        let (model_limits, enabled) = Models::read_with_old_name(models, self.model_limits_enabled, old)?;
-        let name = TokenName::parse(self.name.as_deref().unwrap_or_default())?;
-        let note = TokenNote::parse(self.note.as_deref().unwrap_or_default())?;
-        let lifetime = Lifetime::from_wire(self.expired_time.unwrap_or(-1))?;
-        Ok(NewToken {
-            name,
-            note,
-            show_addresses: self.show_addresses.unwrap_or(false),
-            budget: RequestedQuota::new(self.remain_quota.unwrap_or(0)).budget(unlimited)?,
-            period_limits: PeriodLimits::default().edited(PeriodLimitsChange::read(self.period_limits.as_deref())?),
-            rate_limits: RateLimits::default().edited(RateLimitsChange::read(self.rate_limits.as_deref())?),
-            policy: TokenPolicy {
-                lifetime,
-                model_limits_enabled: enabled.unwrap_or(false),
-                model_limits: model_limits.unwrap_or_default(),
-                allow_ips: read_ips(self.allow_ips.as_deref(), self.subnet.as_deref())?.unwrap_or_default(),
-                group: Group::from_text(self.group.as_deref().unwrap_or_default().trim()),
-                cross_group_retry: self.cross_group_retry.unwrap_or(false),
-                ..TokenPolicy::default()
+        let name = self.name.clone().unwrap_or_default();
+        let (quota, unlimited) = (self.remain_quota.map(RequestedQuota::new), self.unlimited_quota.unwrap_or(false));
+        let fields = self.members().patch(
+            || Ok(Some(TokenName::parse(&name)?)),
+            || {
+                // Its range is checked before the members that follow.
+                quota.map(|quota| quota.budget(unlimited)).transpose()?;
+                Ok(quota.map(QuotaChange::Set))
             },
-        })
+        )?;
+        Ok(NewToken { name: TokenName::parse(&name)?, fields })
     }
-}
-
-/// Spec §4.5a. An absent or `null` field keeps its value.
-#[derive(Debug, Deserialize, ToSchema)]
-pub struct UpdateBody {
-    /// The token to update.
-    #[schema(required)]
-    id: Option<i64>,
-    /// 1 to 50 characters.
-    name: Option<String>,
-    /// Free text, at most 500 characters.
-    note: Option<String>,
-    /// Whether users of the key see the addresses of its requests (`GET /api/usage/token/requests`).
-    show_addresses: Option<bool>,
-    /// Unix timestamp; -1 or 0 for never.
-    expired_time: Option<i64>,
-    /// Quota units. Overwrites what is charged meanwhile; `add_quota` does not.
-    remain_quota: Option<i64>,
-    /// Quota units to add to `remain_quota`; negative to take some away. Not together with `remain_quota`.
-    add_quota: Option<i64>,
-    /// Only the owner's wallet limits the token.
-    unlimited_quota: Option<bool>,
-    /// Limits that renew every day, week and month.
-    #[schema(value_type = Option<PeriodLimitsChange>)]
-    period_limits: Option<RawLimit>,
-    /// Limits per minute, and of open reservations.
-    #[schema(value_type = Option<RateLimitsChange>)]
-    rate_limits: Option<RawLimit>,
-    /// Whether `model_limits` applies.
-    model_limits_enabled: Option<bool>,
-    /// Comma-separated names; one that ends in `*` matches every name that begins like it.
-    model_limits: Option<Models>,
-    /// Addresses or CIDR networks, one a line.
-    allow_ips: Option<String>,
-    /// The name of `model_limits` in one-api; an empty list allows every model.
-    models: Option<Models>,
-    /// The name of `allow_ips` in one-api.
-    subnet: Option<String>,
-    /// Empty, `auto`, or one of your groups.
-    group: Option<String>,
-    /// Only for the group `auto`.
-    cross_group_retry: Option<bool>,
-    /// Only with `status_only=1`: 1 enables, 2 disables. Else only 2 for a token that is enabled is refused.
-    #[schema(value_type = Option<i64>)]
-    status: Option<RawLimit>,
-    /// That of the token, also masked; another one is refused.
-    #[schema(ignore)]
-    key: Option<RawLimit>,
 }
 
 impl MemberNames for UpdateBody {
@@ -362,31 +374,19 @@ impl UpdateBody {
 
     /// What changes, whatever token it is for.
     pub fn patch(self) -> Result<TokenPatch, ApiError> {
-        let (models, old) = (self.model_limits.as_ref(), self.models.as_ref());
-        let (model_limits, enabled) = Models::read_with_old_name(models, self.model_limits_enabled, old)?;
-        Ok(TokenPatch {
-            name: self.name.as_deref().map(TokenName::parse).transpose()?,
-            note: self.note.as_deref().map(TokenNote::parse).transpose()?,
-            show_addresses: self.show_addresses,
-            lifetime: self.expired_time.map(Lifetime::from_wire).transpose()?,
-            remain_quota: match (self.remain_quota, self.add_quota) {
-                (None, None) => None,
-                (Some(units), None) => Some(QuotaChange::Set(RequestedQuota::new(units))),
-                (None, Some(units)) => Some(QuotaChange::Add(units)),
+        let (name, set, add) = (self.name.clone(), self.remain_quota, self.add_quota);
+        self.members().patch(
+            || Ok(name.as_deref().map(TokenName::parse).transpose()?),
+            || match (set, add) {
+                (None, None) => Ok(None),
+                (Some(units), None) => Ok(Some(QuotaChange::Set(RequestedQuota::new(units)))),
+                (None, Some(units)) => Ok(Some(QuotaChange::Add(units))),
                 (Some(_), Some(_)) => {
                     let message = "send either `remain_quota` or `add_quota`, in quota units";
-                    return Err(ApiError::new(ErrorCode::InvalidQuota, message));
+                    Err(ApiError::new(ErrorCode::InvalidQuota, message))
                 }
             },
-            unlimited_quota: self.unlimited_quota,
-            period_limits: PeriodLimitsChange::read(self.period_limits.as_deref())?,
-            rate_limits: RateLimitsChange::read(self.rate_limits.as_deref())?,
-            model_limits_enabled: enabled,
-            model_limits,
-            allow_ips: read_ips(self.allow_ips.as_deref(), self.subnet.as_deref())?,
-            group: self.group.as_deref().map(|group| Group::from_text(group.trim())),
-            cross_group_retry: self.cross_group_retry,
-        })
+        )
     }
 }
 

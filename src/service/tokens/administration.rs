@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use super::{Search, TokenPage, Tokens, TokensError};
+use super::{Search, TokenChange, TokenPage, Tokens, TokensError};
 use crate::domain::caller::Caller;
 use crate::domain::expected_version::ExpectedVersion;
 use crate::domain::id::{TokenId, UserId};
@@ -10,6 +10,7 @@ use crate::domain::page::{Page, PageRequest};
 use crate::domain::search::SearchPattern;
 use crate::domain::token::{OwnedToken, Switch, Token};
 use crate::domain::token_listing::TokenListing;
+use crate::domain::token_patch::TokenPatch;
 use crate::storage::{Conn, tokens, users};
 
 impl Tokens {
@@ -62,7 +63,8 @@ impl Tokens {
             let mut conn = self.core.db.acquire().await?;
             tokens::find_owner(&mut conn, id).await?.ok_or(TokensError::NotFound)?
         };
-        let token = self.switch_token_of(admin, owner, id, to, &ExpectedVersion::Any).await?;
+        let change = TokenChange { patch: TokenPatch::default(), switch: Some(to) };
+        let token = self.change_one(admin, owner, id, change, &ExpectedVersion::Any, None).await?.answer;
         let mut conn = self.core.db.acquire().await?;
         with_owner(&mut conn, token).await
     }

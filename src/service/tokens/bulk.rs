@@ -3,11 +3,14 @@
 use super::{Shows, Tokens, TokensError, actors};
 use crate::domain::audit::Action;
 use crate::domain::caller::Caller;
+use crate::domain::expected_version::ExpectedVersion;
+use crate::domain::group::Group;
 use crate::domain::id::TokenId;
+use crate::domain::id::UserId;
 use crate::domain::idempotency_key::{Idempotent, IdempotentRequest, MadeKey};
 use crate::domain::key::ApiKey;
-use crate::domain::token::{NewToken, Switch, Token, TokenWithKey};
-use crate::domain::token_patch::TokenPatch;
+use crate::domain::token::{Switch, Token, TokenWithKey};
+use crate::domain::token_patch::{NewToken, TokenPatch};
 use crate::service::idempotency_keys::{self, IdempotencyKeyError};
 use crate::storage::{self, audit, tokens};
 
@@ -41,9 +44,9 @@ impl BulkPlace {
     }
 }
 
-/// What becomes of each token.
+/// What becomes of a token.
 #[derive(Debug)]
-pub struct BulkChange {
+pub struct TokenChange {
     pub patch: TokenPatch,
     pub switch: Option<Switch>,
 }
@@ -71,7 +74,7 @@ impl Tokens {
     pub(super) async fn create_showing(
         &self,
         caller: &Caller,
-        mut new: Vec<NewToken>,
+        new: Vec<NewToken>,
         request: Option<&IdempotentRequest>,
         shows: Shows,
     ) -> Result<Idempotent<Vec<(Token, Option<ApiKey>)>>, BulkError> {
@@ -92,27 +95,29 @@ impl Tokens {
             storage::commit(tx).await?;
             return Ok(Idempotent::replayed(opened.into_iter().map(|made| (made.token, Some(made.key))).collect()));
         }
-        for (index, new) in new.iter_mut().enumerate() {
-            let policy = &mut new.policy;
-            policy.cross_group_retry = policy.group.retry_allowed(policy.cross_group_retry);
-            self.core.groups.admit(&caller.user.group, &policy.group).map_err(BulkPlace::Index(index).of())?;
+        for (index, new) in new.iter().enumerate() {
+            let group = new.fields.group.as_ref().unwrap_or(&Group::Own);
+            self.core.groups.admit(&caller.user.group, group).map_err(BulkPlace::Index(index).of())?;
         }
         self.check_limit(&mut tx, &owner, new.len()).await?;
         self.core.vault.lock_data_key(&mut tx).await?;
         let now = self.core.clock.now();
-        let (mut created, mut made) = (Vec::with_capacity(new.len()), Vec::with_capacity(new.len()));
-        for new in new {
+        let (mut tokens, mut keys, mut made) = (Vec::new(), Vec::new(), Vec::new());
+        for (index, NewToken { name, fields }) in new.into_iter().enumerate() {
             let key = self.core.rng.generate(|rng| ApiKey::generate(rng, self.rules.cell));
             let sealed = self.core.rng.generate(|rng| self.core.vault.seal(&key, rng));
-            let id = tokens::insert(&mut tx, owner.id, &sealed, &new, now).await?;
-            let token = tokens::find(&mut tx, owner.id, id).await?.ok_or(TokensError::NotFound)?;
+            let id = storage::tokens::insert(&mut tx, owner.id, &sealed, &name, now).await?;
+            let empty = Token::empty(id, owner.id, sealed.hint, name, now);
+            tokens.push(empty.edited(fields).map_err(BulkPlace::Index(index).of())?);
+            keys.push(key);
             made.push(MadeKey { token: id, digest: sealed.digest });
-            created.push(TokenWithKey { token, key });
         }
+        let tokens = self.update_all(&mut tx, tokens).await?;
+        let created: Vec<_> = tokens.into_iter().zip(keys).map(|(token, key)| TokenWithKey { token, key }).collect();
         let entry = |created: &TokenWithKey| self.entry(caller, Action::TokenCreated, created.token.id, owner.id);
         audit::insert_many(&mut tx, &created.iter().map(entry).collect::<Vec<_>>()).await?;
         idempotency_keys::record(&mut tx, owner.id, request, &made, now).await?;
-        storage::commit(tx).await?;
+        self.core.invalidator.commit_unchanged(tx).await?;
         Ok(Idempotent::now(created.into_iter().map(|made| (made.token, Some(made.key))).collect()))
     }
 
@@ -125,62 +130,86 @@ impl Tokens {
         &self,
         caller: &Caller,
         ids: &[TokenId],
-        change: &BulkChange,
+        change: &TokenChange,
+        request: Option<&IdempotentRequest>,
+    ) -> Result<Idempotent<Vec<Token>>, BulkError> {
+        self.change(caller, caller.user.id, ids, change, &ExpectedVersion::Any, request).await
+    }
+
+    /// The same for one token of `owner`, if it is `expected`.
+    pub(super) async fn change_one(
+        &self,
+        caller: &Caller,
+        owner: UserId,
+        id: TokenId,
+        change: TokenChange,
+        expected: &ExpectedVersion,
+        request: Option<&IdempotentRequest>,
+    ) -> Result<Idempotent<Token>, TokensError> {
+        let changed = self.change(caller, owner, &[id], &change, expected, request).await;
+        let Idempotent { mut answer, is_replayed } = changed.map_err(|failed| failed.error)?;
+        // Only a repeated request finds none.
+        Ok(Idempotent { answer: answer.pop().ok_or(IdempotencyKeyError::TokenDeleted)?, is_replayed })
+    }
+
+    async fn change(
+        &self,
+        caller: &Caller,
+        owner: UserId,
+        ids: &[TokenId],
+        TokenChange { patch, switch }: &TokenChange,
+        expected: &ExpectedVersion,
         request: Option<&IdempotentRequest>,
     ) -> Result<Idempotent<Vec<Token>>, BulkError> {
         self.core.rate_limiter.may_write_more(&caller.user, ids.len())?;
         let mut tx = self.core.db.begin().await?;
-        let owner = actors::lock_caller(&mut tx, caller.user.id).await?;
-        if idempotency_keys::find(&mut tx, owner.id, request).await?.is_some() {
-            let tokens = tokens::lock_listed(&mut tx, owner.id, ids).await?;
+        let by = if owner == caller.user.id {
+            actors::lock_caller(&mut tx, owner).await?.role
+        } else {
+            actors::lock_admin(&mut tx, caller.user.id, owner).await?.0.role
+        };
+        if idempotency_keys::find(&mut tx, caller.user.id, request).await?.is_some() {
+            let tokens = tokens::lock_listed(&mut tx, owner, ids).await?;
             self.core.invalidator.commit_unchanged(tx).await?;
             return Ok(Idempotent::replayed(tokens));
         }
-        if let Some(group) = &change.patch.group {
+        if let Some(group) = &patch.group {
             self.core.groups.admit(&caller.user.group, group).map_err(TokensError::from)?;
         }
-        let found = tokens::lock_listed(&mut tx, owner.id, ids).await?;
+        let found = tokens::lock_listed(&mut tx, owner, ids).await?;
         // Both are in the order of ids.
         let absent = ids.iter().find(|id| found.binary_search_by_key(*id, |token| token.id).is_err());
         if let Some(id) = absent {
             return Err(BulkPlace::Id(*id).of()(TokensError::NotFound));
         }
-        let (mut changed, mut entries) = (Vec::with_capacity(found.len()), Vec::with_capacity(found.len()));
+        let (mut to_update, mut kept, mut entries) = (Vec::new(), Vec::new(), Vec::new());
         for old in &found {
             let at = BulkPlace::Id(old.id);
-            let mut token = old.clone().edited(change.patch.clone()).map_err(at.of())?;
-            let mut action = Action::TokenEdited;
-            match change.switch {
-                Some(Switch::On) => {
-                    token = token.enable(owner.role, self.core.clock.now()).map_err(at.of())?;
-                    action = Action::TokenEnabled;
-                }
-                Some(Switch::Off) => {
-                    token = token.disable(owner.role);
-                    action = Action::TokenDisabled;
-                }
-                None => {}
-            }
+            expected.check(old.policy.version).map_err(at.of())?;
+            let token = old.clone().edited(patch.clone()).map_err(at.of())?;
+            let (token, action) = match switch {
+                Some(Switch::On) => (token.enable(by, self.core.clock.now()).map_err(at.of())?, Action::TokenEnabled),
+                Some(Switch::Off) => (token.disable(by), Action::TokenDisabled),
+                None => (token, Action::TokenEdited),
+            };
             let changes = token.changes_since(old);
-            if change.switch.is_none() || !changes.is_empty() {
-                entries.push(self.edit_entry(caller, &token, &change.patch, changes));
+            if switch.is_none() || !changes.is_empty() {
+                entries.push(self.edit_entry(caller, &token, patch, changes));
             }
-            if change.switch.is_some() && token.policy.disabled_by != old.policy.disabled_by {
-                entries.push(self.entry(caller, action, token.id, owner.id));
+            if token.policy.disabled_by != old.policy.disabled_by {
+                entries.push(self.entry(caller, action, token.id, owner));
             }
-            changed.push(token);
+            // It is as it should be: a version that nobody made would refuse the edits of others.
+            let is_unchanged = switch.is_some() && token == *old;
+            if is_unchanged { &mut kept } else { &mut to_update }.push(token);
         }
-        // Nothing is written about a token that is as it should be already.
-        let is_unchanged = |(old, new): &(&Token, &Token)| change.switch.is_some() && old == new;
-        let unchanged: Vec<TokenId> = found.iter().zip(&changed).filter(is_unchanged).map(|(old, _)| old.id).collect();
-        let (to_update, kept): (Vec<_>, Vec<_>) = changed.into_iter().partition(|token| !unchanged.contains(&token.id));
         let mut changed = self.update_all(&mut tx, to_update).await?;
         changed.extend(kept);
         changed.sort_by_key(|token| token.id);
         self.end_old_keys_of_extended(&mut tx, found.iter().zip(&changed)).await?;
         audit::insert_many(&mut tx, &entries).await?;
-        idempotency_keys::record(&mut tx, owner.id, request, &[], self.core.clock.now()).await?;
-        self.core.invalidator.commit(tx, owner.id).await?;
+        idempotency_keys::record(&mut tx, caller.user.id, request, &[], self.core.clock.now()).await?;
+        self.core.invalidator.commit(tx, owner).await?;
         Ok(Idempotent::now(changed))
     }
 }

@@ -9,7 +9,7 @@ mod pages;
 
 use std::sync::Arc;
 
-pub use self::bulk::{BulkChange, BulkError, BulkPlace};
+pub use self::bulk::{BulkError, BulkPlace, TokenChange};
 pub use self::lists::{KeySearch, Search, TokenPage};
 use self::pages::TokenPages;
 use super::actors::{self, ActorError};
@@ -26,11 +26,11 @@ use crate::domain::idempotency_key::{Idempotent, IdempotentRequest};
 use crate::domain::key::ApiKey;
 use crate::domain::search::SearchInvalid;
 use crate::domain::status::EnableError;
-use crate::domain::token::{NewToken, Switch, Token};
-use crate::domain::token_patch::{EditError, QuotaChange, TokenPatch};
+use crate::domain::token::{Switch, Token};
+use crate::domain::token_patch::{EditError, NewToken, QuotaChange, TokenPatch};
 use crate::domain::user::User;
 use crate::service::core::Core;
-use crate::service::idempotency_keys::{self, IdempotencyKeyError};
+use crate::service::idempotency_keys::IdempotencyKeyError;
 use crate::storage::loader::Loader;
 use crate::storage::{Conn, StorageError, Tx, audit, old_keys, tokens};
 
@@ -139,24 +139,8 @@ impl Tokens {
         expected: &ExpectedVersion,
         request: Option<&IdempotentRequest>,
     ) -> Result<Idempotent<Token>, TokensError> {
-        let mut tx = self.core.db.begin().await?;
-        actors::lock_caller(&mut tx, caller.user.id).await?;
-        if idempotency_keys::find(&mut tx, caller.user.id, request).await?.is_some() {
-            let token = tokens::find(&mut tx, caller.user.id, id).await?;
-            self.core.invalidator.commit_unchanged(tx).await?;
-            return Ok(Idempotent::replayed(token.ok_or(IdempotencyKeyError::TokenDeleted)?));
-        }
-        if let Some(group) = &patch.group {
-            self.core.groups.admit(&caller.user.group, group)?;
-        }
-        let old = lock(&mut tx, caller.user.id, id, expected).await?;
-        let token = self.update(&mut tx, old.clone().edited(patch.clone())?).await?;
-        self.end_old_keys_of_extended(&mut tx, [(&old, &token)]).await?;
-        let entry = self.edit_entry(caller, &token, &patch, token.changes_since(&old));
-        audit::insert(&mut tx, entry).await?;
-        idempotency_keys::record(&mut tx, caller.user.id, request, &[], self.core.clock.now()).await?;
-        self.core.invalidator.commit(tx, token.user_id).await?;
-        Ok(Idempotent::now(token))
+        let change = TokenChange { patch, switch: None };
+        self.change_one(caller, caller.user.id, id, change, expected, request).await
     }
 
     /// Enables or disables one of the caller's tokens (spec §4.5b).
@@ -171,7 +155,8 @@ impl Tokens {
         to: Switch,
         expected: &ExpectedVersion,
     ) -> Result<Token, TokensError> {
-        self.switch_token_of(caller, caller.user.id, id, to, expected).await
+        let change = TokenChange { patch: TokenPatch::default(), switch: Some(to) };
+        Ok(self.change_one(caller, caller.user.id, id, change, expected, None).await?.answer)
     }
 
     /// Deletes a token (spec §4.6).
@@ -206,37 +191,6 @@ impl Tokens {
         Ok(deleted.len())
     }
 
-    async fn switch_token_of(
-        &self,
-        caller: &Caller,
-        owner: UserId,
-        id: TokenId,
-        to: Switch,
-        expected: &ExpectedVersion,
-    ) -> Result<Token, TokensError> {
-        let mut tx = self.core.db.begin().await?;
-        let by = if owner == caller.user.id {
-            actors::lock_caller(&mut tx, owner).await?.role
-        } else {
-            actors::lock_admin(&mut tx, caller.user.id, owner).await?.0.role
-        };
-        let token = lock(&mut tx, owner, id, expected).await?;
-        let disabled_by = token.policy.disabled_by;
-        let (token, action) = match to {
-            Switch::On => (token.enable(by, self.core.clock.now())?, Action::TokenEnabled),
-            Switch::Off => (token.disable(by), Action::TokenDisabled),
-        };
-        // It is as it should be: a version that nobody made would refuse the edits of others.
-        if token.policy.disabled_by == disabled_by {
-            self.core.invalidator.commit_unchanged(tx).await?;
-            return Ok(token);
-        }
-        let token = self.update(&mut tx, token).await?;
-        self.write_audit(&mut tx, caller, action, &token).await?;
-        self.core.invalidator.commit(tx, owner).await?;
-        Ok(token)
-    }
-
     /// Refuses more live tokens than the owner, whose row is locked, may have.
     async fn check_limit(&self, conn: &mut Conn, owner: &User, more: usize) -> Result<(), TokensError> {
         let limit = owner.max_tokens.unwrap_or(self.rules.max_tokens);
@@ -264,12 +218,7 @@ impl Tokens {
         Ok(())
     }
 
-    /// Writes a locked token. Returns it with its new version.
-    async fn update(&self, conn: &mut Conn, token: Token) -> Result<Token, TokensError> {
-        self.update_all(conn, vec![token]).await?.pop().ok_or(TokensError::NotFound)
-    }
-
-    /// The same for many.
+    /// Writes locked tokens. Returns them with their new versions.
     async fn update_all(&self, conn: &mut Conn, mut tokens: Vec<Token>) -> Result<Vec<Token>, StorageError> {
         let versions = tokens::update(conn, &tokens, self.core.clock.micros()).await?;
         for token in &mut tokens {

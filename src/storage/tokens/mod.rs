@@ -21,7 +21,7 @@ use crate::domain::ledger::LockedToken;
 use crate::domain::money::Quota;
 use crate::domain::period_limits::PeriodLimits;
 use crate::domain::time::{Micros, UnixTime};
-use crate::domain::token::{NewToken, Token};
+use crate::domain::token::{Token, TokenName};
 use crate::domain::token_policy::TokenPolicy;
 use crate::domain::user::Role;
 
@@ -39,14 +39,7 @@ pub async fn find(conn: &mut Conn, owner: UserId, id: TokenId) -> Result<Option<
 
 /// Like [`find`], and locks the row until the transaction ends.
 pub async fn lock(conn: &mut Conn, owner: UserId, id: TokenId) -> Result<Option<Token>, StorageError> {
-    let row = select_tokens!(
-        " from tokens where user_id = $1 and id = $2 and deleted_time is null for no key update",
-        owner as UserId,
-        id as TokenId
-    )
-    .fetch_optional(conn)
-    .await?;
-    Ok(row.map(|row| token_of!(row)))
+    Ok(lock_listed(conn, owner, &[id]).await?.pop())
 }
 
 /// Locks those of `ids` that are the owner's live tokens, in the order of ids.
@@ -152,43 +145,26 @@ pub async fn count(conn: &mut Conn, owner: UserId) -> Result<i64, StorageError> 
     Ok(count)
 }
 
+/// Inserts a token whose fields are empty, for [`update`].
 pub async fn insert(
     conn: &mut Conn,
     owner: UserId,
     key: &NewSealedKey,
-    new: &NewToken,
+    name: &TokenName,
     now: UnixTime,
 ) -> Result<TokenId, StorageError> {
     let id = sqlx::query_scalar!(
-        "insert into tokens (user_id, key_digest, key_sealed, key_hint, name, name_folded, note, \
-         created_time, accessed_time, expires_at, remain_quota, unlimited_quota, used_quota, \
-         model_limits_enabled, model_limits, allow_ips, group_name, cross_group_retry, day_limit, week_limit, \
-         month_limit, requests_per_minute, tokens_per_minute, concurrency, show_addresses) \
-         values ($1, $2, $3, $4, $5, $6, $7, $8, $8, $9, $10, $11, 0, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, \
-         $22, $23) returning id",
+        "insert into tokens (user_id, key_digest, key_sealed, key_hint, name, name_folded, note, created_time, \
+           accessed_time, remain_quota, unlimited_quota, used_quota, model_limits_enabled, model_limits, allow_ips, \
+           group_name, cross_group_retry) \
+         values ($1, $2, $3, $4, $5, $6, '', $7, $7, 0, false, 0, false, '', '', '', false) returning id",
         owner as UserId,
         &key.digest as &Digest,
         key.sealed,
         &key.hint as &KeyHint,
-        new.name.as_str(),
-        new.name.folded(),
-        new.note.as_str(),
-        now as UnixTime,
-        Option::<UnixTime>::from(new.policy.lifetime) as Option<UnixTime>,
-        new.budget.remain() as Quota,
-        new.budget.is_unlimited(),
-        new.policy.model_limits_enabled,
-        new.policy.model_limits.as_str(),
-        new.policy.allow_ips.as_str(),
-        new.policy.group.as_str(),
-        new.policy.cross_group_retry,
-        new.period_limits.day as Option<Quota>,
-        new.period_limits.week as Option<Quota>,
-        new.period_limits.month as Option<Quota>,
-        new.rate_limits.requests_per_minute,
-        new.rate_limits.tokens_per_minute,
-        new.rate_limits.concurrency,
-        new.show_addresses
+        name.as_str(),
+        name.folded(),
+        now as UnixTime
     )
     .fetch_one(conn)
     .await?;

@@ -12,7 +12,6 @@ use self::accounts::{DemoGateways, People};
 pub use self::keys::MODELS;
 use self::keys::{DemoKey, FinalState, KEYS, Model};
 use keymeter::api::state::AppState;
-use keymeter::domain::account::Budget;
 use keymeter::domain::bounds;
 use keymeter::domain::caller::{Caller, Credential, Origin};
 use keymeter::domain::clock::{Clock, ManualClock};
@@ -24,14 +23,11 @@ use keymeter::domain::ledger::{Counts, RequestContext};
 use keymeter::domain::model_limits::ModelLimits;
 use keymeter::domain::money::Quota;
 use keymeter::domain::password::TypedPassword;
-use keymeter::domain::period_limits::PeriodLimits;
 use keymeter::domain::price::Cost;
-use keymeter::domain::rate_limits::RateLimits;
 use keymeter::domain::refusals::RefusedCall;
 use keymeter::domain::time::{DAY, Lifetime, UnixTime};
-use keymeter::domain::token::{NewToken, RequestedQuota, Switch, TokenName, TokenNote};
-use keymeter::domain::token_patch::{QuotaChange, TokenPatch};
-use keymeter::domain::token_policy::TokenPolicy;
+use keymeter::domain::token::{RequestedQuota, Switch, TokenName, TokenNote};
+use keymeter::domain::token_patch::{NewToken, QuotaChange, TokenPatch};
 use keymeter::domain::username::Username;
 use keymeter::service::access_tokens::AccessTokensError;
 use keymeter::service::authenticator::AuthError;
@@ -272,29 +268,21 @@ fn new_token(key: &DemoKey, end: UnixTime) -> Result<NewToken, DemoError> {
         | FinalState::Disabled
         | FinalState::Locked => Lifetime::Forever,
     };
-    let budget = match key.dollars {
-        Some(dollars) => Budget::Limited { remain: dollars_of(dollars)? },
-        None => Budget::Unlimited { shelved: Quota::ZERO },
-    };
     let note = if is_customer { "Invoiced monthly. Their servers have fixed addresses." } else { "" };
     let (models, addresses) =
         if is_customer { ("gpt-4o,gpt-4o-mini", "192.0.2.0/24\n2001:db8::/32") } else { ("", "") };
-    Ok(NewToken {
-        name: TokenName::parse(key.name).map_err(invalid)?,
-        note: TokenNote::parse(note).map_err(invalid)?,
-        show_addresses: false,
-        budget,
-        period_limits: PeriodLimits::default(),
-        rate_limits: RateLimits::default(),
-        policy: TokenPolicy {
-            lifetime,
-            model_limits_enabled: is_customer,
-            model_limits: ModelLimits::parse(models).map_err(invalid)?,
-            allow_ips: IpAllowlist::parse(addresses).map_err(invalid)?,
-            group: Group::from_text(key.group),
-            ..TokenPolicy::default()
-        },
-    })
+    let fields = TokenPatch {
+        note: Some(TokenNote::parse(note).map_err(invalid)?),
+        lifetime: Some(lifetime),
+        remain_quota: key.dollars.map(|dollars| QuotaChange::Set(RequestedQuota::new(dollars * bounds::QUOTA_PER_USD))),
+        unlimited_quota: Some(key.dollars.is_none()),
+        model_limits_enabled: Some(is_customer),
+        model_limits: Some(ModelLimits::parse(models).map_err(invalid)?),
+        allow_ips: Some(IpAllowlist::parse(addresses).map_err(invalid)?),
+        group: Some(Group::from_text(key.group)),
+        ..TokenPatch::default()
+    };
+    Ok(NewToken { name: TokenName::parse(key.name).map_err(invalid)?, fields })
 }
 
 async fn sign_in(state: &AppState, username: &str, password: &SecretString) -> Result<Caller, DemoError> {

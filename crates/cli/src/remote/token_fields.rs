@@ -1,6 +1,7 @@
 //! The fields of a token as options, for creating and changing one. Only what is named is sent.
 
 use clap::Args;
+use serde::Serialize;
 use serde_json::{Map, Value, json};
 
 use super::values::{Expiry, limit_arg};
@@ -20,15 +21,8 @@ pub struct TokenFields {
     /// address.
     #[arg(long, value_name = "NETWORKS", help_heading = "Token")]
     addresses: Option<String>,
-    /// The group; an empty text is the owner's group.
-    #[arg(long, help_heading = "Token")]
-    group: Option<String>,
-    /// A note of the owner.
-    #[arg(long, value_name = "TEXT", help_heading = "Token")]
-    note: Option<String>,
-    /// Whether users of the key see the addresses of its requests.
-    #[arg(long, value_name = "YES", help_heading = "Token", value_parser = clap::builder::BoolishValueParser::new())]
-    show_addresses: Option<bool>,
+    #[command(flatten)]
+    plain: PlainFields,
     /// Quota units of each day, or none.
     #[arg(long, value_name = "UNITS", value_parser = limit_arg, help_heading = "Limits")]
     per_day: Option<i64>,
@@ -49,6 +43,20 @@ pub struct TokenFields {
     concurrency: Option<i64>,
 }
 
+/// Fields that the API writes like their options.
+#[derive(Debug, Args, Serialize)]
+struct PlainFields {
+    /// The group; an empty text is the owner's group.
+    #[arg(long, help_heading = "Token")]
+    group: Option<String>,
+    /// A note of the owner.
+    #[arg(long, value_name = "TEXT", help_heading = "Token")]
+    note: Option<String>,
+    /// Whether users of the key see the addresses of its requests.
+    #[arg(long, value_name = "YES", help_heading = "Token", value_parser = clap::builder::BoolishValueParser::new())]
+    show_addresses: Option<bool>,
+}
+
 impl TokenFields {
     /// The fields that were named, as the API writes them.
     pub fn body(&self, now: UnixTime) -> Map<String, Value> {
@@ -60,9 +68,6 @@ impl TokenFields {
         set("model_limits", self.models.as_deref().filter(|&models| models != "all").map(Into::into));
         let addresses = self.addresses.as_deref().map(|addresses| if addresses == "all" { "" } else { addresses });
         set("allow_ips", addresses.map(Into::into));
-        set("group", self.group.as_deref().map(Into::into));
-        set("note", self.note.as_deref().map(Into::into));
-        set("show_addresses", self.show_addresses.map(Into::into));
         let periods = [("day", self.per_day), ("week", self.per_week), ("month", self.per_month)];
         set("period_limits", limits(&periods));
         let rates = [
@@ -71,6 +76,9 @@ impl TokenFields {
             ("concurrency", self.concurrency),
         ];
         set("rate_limits", limits(&rates));
+        if let Value::Object(plain) = json!(self.plain) {
+            body.extend(plain.into_iter().filter(|(_, value)| !value.is_null()));
+        }
         body
     }
 }

@@ -1,12 +1,12 @@
 //! Accounts: roles, status, and who may manage whom (spec §1, §5).
 
-use super::account::Account;
+use super::account::{Account, Budget};
 use super::audit_changes::FieldChanges;
 use super::group::Groups;
 use super::id::UserId;
 use super::money::Quota;
 use super::order::Order;
-use super::period_limits::PeriodLimits;
+use super::period_limits::PeriodLimitsPatch;
 use super::time::UnixTime;
 use super::username::Username;
 use crate::domain::named::named;
@@ -43,6 +43,39 @@ pub struct User {
 }
 
 impl User {
+    /// An enabled account whose fields nobody has set. Creation is an edit of it.
+    pub fn empty(id: UserId, username: Username, now: UnixTime) -> Self {
+        Self {
+            id,
+            display_name: username.as_str().to_owned(),
+            username,
+            email: String::new(),
+            role: Role::User,
+            status: UserStatus::Enabled,
+            disabled_by: None,
+            group: String::new(),
+            wallet: Account::new(Budget::Limited { remain: Quota::ZERO }),
+            request_count: 0,
+            token_api_enabled: false,
+            max_tokens: None,
+            created_time: now,
+        }
+    }
+
+    /// This account after `patch`.
+    pub fn edited(mut self, patch: UserPatch) -> Self {
+        self.wallet.period_limits = self.wallet.period_limits.edited(patch.period_limits);
+        Self {
+            display_name: patch.display_name.unwrap_or(self.display_name),
+            email: patch.email.unwrap_or(self.email),
+            role: patch.role.unwrap_or(self.role),
+            group: patch.group.unwrap_or(self.group),
+            token_api_enabled: patch.token_api_enabled.unwrap_or(self.token_api_enabled),
+            max_tokens: patch.max_tokens.map_or(self.max_tokens, |limit| (limit != -1).then_some(limit)),
+            ..self
+        }
+    }
+
     /// Returns true if the account may use the token API (spec §5.3): it was enabled, it is an administrator, or
     /// `open_to_all` (the setting `accounts.token_api`) enables every account.
     pub const fn may_use_token_api(&self, open_to_all: bool) -> bool {
@@ -101,29 +134,19 @@ impl User {
 #[error("root disabled this account; only root can enable it again")]
 pub struct AccountDisabledByRoot;
 
-/// An account to create.
-#[derive(Debug)]
-pub struct NewUser<'a> {
-    /// The name to sign in with.
-    pub username: &'a Username,
-    /// May be empty.
-    pub display_name: &'a str,
-    /// May be empty.
-    pub email: &'a str,
-    /// In PHC format.
-    pub password_hash: &'a str,
-    /// What the user may do.
-    pub role: Role,
-    /// The group of its tokens that name no other group.
-    pub group: &'a str,
-    /// The initial wallet.
-    pub quota: Quota,
-    /// Enabled for the token API from the start.
-    pub token_api_enabled: bool,
-    /// Its own limit of live tokens, in place of the setting.
+/// What an administrator sets of an account beside its status, its password and its wallet. `None` leaves a field as it
+/// is.
+#[derive(Debug, Default)]
+pub struct UserPatch {
+    pub display_name: Option<String>,
+    pub email: Option<String>,
+    pub role: Option<Role>,
+    pub group: Option<String>,
+    pub token_api_enabled: Option<bool>,
+    /// Its own limit of live tokens; -1 for the general limit.
     pub max_tokens: Option<i64>,
     /// Limits of all its tokens together.
-    pub period_limits: PeriodLimits,
+    pub period_limits: PeriodLimitsPatch,
 }
 
 /// What an account may do. The numbers are those of this API family.

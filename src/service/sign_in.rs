@@ -6,13 +6,12 @@ use std::sync::Arc;
 use super::passwords::{PasswordCheck, Passwords, PasswordsBusy};
 use super::rate_limiter::RateLimited;
 use super::sign_in_limits::{AttemptError, SignInLimits};
-use super::users::AccountRules;
+use super::users::{AccountRules, insert};
 use crate::domain::audit::{Action, Actor, AuditEntry, Subject};
 use crate::domain::caller::Origin;
 use crate::domain::id::UserId;
 use crate::domain::password::{NewPassword, TypedPassword};
-use crate::domain::period_limits::PeriodLimits;
-use crate::domain::user::{NewUser, Role, User, UserStatus};
+use crate::domain::user::{User, UserPatch, UserStatus};
 use crate::domain::username::{Username, UsernameConflict};
 use crate::service::core::Core;
 use crate::storage::{self, StorageError, audit, users};
@@ -200,24 +199,14 @@ impl SignIn {
         origin: &Origin,
     ) -> Result<UserId, SignInError> {
         let password_hash = self.passwords.hash(password).await?;
-        let user = NewUser {
-            username,
-            display_name: username.as_str(),
-            email,
-            password_hash: &password_hash,
-            role: Role::User,
-            group: &self.rules.initial_group,
-            quota: self.rules.initial_quota,
-            token_api_enabled: false,
-            max_tokens: None,
-            period_limits: PeriodLimits::default(),
-        };
-        let now = self.core.clock.now();
+        let group = Some(self.rules.initial_group.clone());
+        let fields = UserPatch { email: Some(email.to_owned()), group, ..UserPatch::default() };
+        let (now, quota) = (self.core.clock.now(), self.rules.initial_quota);
         let mut tx = self.core.db.begin().await?;
-        let id = users::insert(&mut tx, &user, now).await?;
+        let id = insert(&mut tx, username.clone(), &password_hash, fields, quota, now).await?.id;
         let actor = Actor::Anonymous(origin);
         let created = AuditEntry::new(now, actor, Action::AccountCreated, Subject::user(id));
-        let entries = [Some(created), AuditEntry::starting_balance(now, actor, id, user.quota)];
+        let entries = [Some(created), AuditEntry::starting_balance(now, actor, id, quota)];
         audit::insert_many(&mut tx, &entries.into_iter().flatten().collect::<Vec<_>>()).await?;
         storage::commit(tx).await?;
         Ok(id)

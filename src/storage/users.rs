@@ -10,7 +10,7 @@ use crate::domain::money::Quota;
 use crate::domain::order::Order;
 use crate::domain::page::{Page, PageRequest};
 use crate::domain::time::UnixTime;
-use crate::domain::user::{NewUser, Role, User, UserFilter, UserStatus};
+use crate::domain::user::{Role, User, UserFilter, UserStatus};
 use crate::domain::username::Username;
 
 /// Selects users. The only list of their columns; `$tail` is the rest of the statement.
@@ -208,33 +208,26 @@ pub async fn exist(conn: &mut Conn) -> Result<bool, StorageError> {
     Ok(exist)
 }
 
-/// Inserts an account.
-pub async fn insert(conn: &mut Conn, new: &NewUser<'_>, now: UnixTime) -> Result<UserId, StorageError> {
-    let skeleton = new.username.skeleton();
+/// Inserts an enabled account whose fields are empty, for [`update`].
+pub async fn insert(
+    conn: &mut Conn,
+    username: &Username,
+    password_hash: &str,
+    now: UnixTime,
+) -> Result<UserId, StorageError> {
+    let skeleton = username.skeleton();
     // Without this lock, two concurrent inserts of names that look alike deadlock in the exclusion constraint.
     sqlx::query!("select pg_advisory_xact_lock(hashtextextended($1, 0))", skeleton.common).execute(&mut *conn).await?;
     let id = sqlx::query_scalar!(
-        "insert into users (username, username_folded, display_name, email, password_hash, role, status, \
-         group_name, quota, used_quota, request_count, token_api_enabled, max_tokens, created_time, username_skeleton, \
-         day_limit, week_limit, month_limit) \
-         values ($1, $2, $3, $4, $5, $6, 1, $7, $8, 0, 0, $9, $10, $11, text_range($12, $13, '[]'), $14, $15, $16) \
-         returning id",
-        new.username.as_str(),
-        new.username.folded(),
-        new.display_name,
-        new.email,
-        new.password_hash,
-        new.role as Role,
-        new.group,
-        new.quota as Quota,
-        new.token_api_enabled,
-        new.max_tokens,
-        now as UnixTime,
+        "insert into users (username, username_folded, username_skeleton, password_hash, created_time, display_name, \
+           email, role, status, group_name, quota, used_quota, request_count, token_api_enabled) \
+         values ($1, $2, text_range($3, $4, '[]'), $5, $6, '', '', 1, 1, '', 0, 0, 0, false) returning id",
+        username.as_str(),
+        username.folded(),
         skeleton.first,
         skeleton.last,
-        new.period_limits.day as Option<Quota>,
-        new.period_limits.week as Option<Quota>,
-        new.period_limits.month as Option<Quota>
+        password_hash,
+        now as UnixTime
     )
     .fetch_one(conn)
     .await?;

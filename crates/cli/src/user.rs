@@ -14,11 +14,10 @@ use keymeter::app::App;
 use keymeter::config::Config;
 use keymeter::domain::audit::Actor;
 use keymeter::domain::password::{NewPassword, random_password};
-use keymeter::domain::period_limits::PeriodLimits;
-use keymeter::domain::user::Role;
+use keymeter::domain::user::{Role, UserPatch};
 use keymeter::domain::username::Username;
 use keymeter::service::rng::Rng;
-use keymeter::service::users::NewAccount;
+use keymeter::service::users::NewUser;
 
 /// `keymeter user`
 #[derive(Debug, Args)]
@@ -147,18 +146,9 @@ async fn create(
     password: NewPassword,
 ) -> Result<(), CommandFailure> {
     let username = Username::parse(username).map_err(|error| error.to_string())?;
-    let new = NewAccount {
-        display_name: username.as_str().to_owned(),
-        username,
-        password,
-        email: String::new(),
-        role: role.into(),
-        group: None,
-        quota: None,
-        token_api_enabled,
-        max_tokens: None,
-        period_limits: PeriodLimits::default(),
-    };
+    let fields =
+        UserPatch { role: Some(role.into()), token_api_enabled: Some(token_api_enabled), ..UserPatch::default() };
+    let new = NewUser { username, password, quota: None, fields };
     let user = app.state.users.create(Actor::Operator, new).await.map_err(CommandFailure::refused)?;
     print_line(&format!("created the user {} with the id {}", user.username.as_str(), user.id));
     Ok(())

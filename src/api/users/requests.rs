@@ -14,11 +14,10 @@ use crate::api::other_names::{self, OtherNames};
 use crate::domain::group::Groups;
 use crate::domain::money::Quota;
 use crate::domain::password::{NewPassword, TypedPassword};
-use crate::domain::period_limits::PeriodLimits;
 use crate::domain::text;
-use crate::domain::user::{Role, UserFilter, UserStatus};
+use crate::domain::user::{Role, UserFilter, UserPatch, UserStatus};
 use crate::domain::username::Username;
-use crate::service::users::{Grant, NewAccount, OwnAccountPatch, UserPatch};
+use crate::service::users::{Grant, NewUser, OwnAccountPatch, UserChange};
 
 /// Members of an account that not every request reads, and those that clients of this family send beside a password.
 const READ_ONLY: &[&str] = &[
@@ -83,35 +82,91 @@ impl TryFrom<SelfBody> for OwnAccountPatch {
     }
 }
 
-/// A new account.
-#[derive(Deserialize, ToSchema)]
-pub struct NewUserBody {
-    /// 1 to 50 characters without white space: letters and digits of one script, and ASCII signs.
-    #[schema(required)]
-    username: Option<String>,
-    /// 8 to 128 characters.
-    #[schema(required, value_type = String)]
-    password: Option<SecretString>,
-    /// Default: the username.
-    display_name: Option<String>,
-    /// Optional.
-    email: Option<String>,
+/// Declares the bodies of a creation and of an edit, which share these members of an account.
+macro_rules! user_bodies {
+    ($($(#[$meta:meta])* $member:ident: $type:ty,)*) => {
+        /// A new account. An absent or `null` field has its default.
+        #[derive(Deserialize, ToSchema)]
+        pub struct NewUserBody {
+            /// 1 to 50 characters without white space: letters and digits of one script, and ASCII signs.
+            #[schema(required)]
+            username: Option<String>,
+            /// 8 to 128 characters.
+            #[schema(required, value_type = String)]
+            password: Option<SecretString>,
+            /// The initial wallet, in quota units.
+            quota: Option<i64>,
+            $($(#[$meta])* $member: Option<$type>,)*
+            /// 1, or absent: an account is created enabled.
+            status: Option<i64>,
+        }
+
+        /// Changes of an account. Omitted fields stay as they are.
+        #[derive(Deserialize, ToSchema)]
+        pub struct UserPatchBody {
+            $($(#[$meta])* $member: Option<$type>,)*
+            /// 1 enables, 2 disables.
+            status: Option<i64>,
+            /// A new password: 8 to 128 characters. Ends all its sessions.
+            #[schema(value_type = Option<String>)]
+            password: Option<SecretString>,
+        }
+
+        /// What both bodies can say of an account.
+        struct Members {
+            $($member: Option<$type>,)*
+        }
+
+        impl NewUserBody {
+            fn members(self) -> Members {
+                Members { $($member: self.$member,)* }
+            }
+        }
+
+        impl UserPatchBody {
+            fn members(self) -> Members {
+                Members { $($member: self.$member,)* }
+            }
+        }
+    };
+}
+
+user_bodies! {
+    /// The name that other people see, at most 100 characters; that of a new account is its username by default.
+    display_name: String,
+    /// An e-mail address, or empty.
+    email: String,
     /// 1 user (default), 10 administrator, 100 root.
     #[schema(value_type = Option<RoleCode>)]
-    role: Option<i64>,
+    role: i64,
     /// One of the configured groups.
-    group: Option<String>,
-    /// The initial wallet, in quota units.
-    quota: Option<i64>,
-    /// Enabled for the token API from the start.
-    token_api_enabled: Option<bool>,
+    group: String,
+    /// Enabled for the token API.
+    token_api_enabled: bool,
     /// Its own limit of tokens; -1 for the general limit.
-    max_tokens: Option<i64>,
-    /// Limits of all its tokens together; members that are left out are no limit.
+    max_tokens: i64,
+    /// Limits of all its tokens together; members that are left out keep their value.
     #[schema(value_type = Option<PeriodLimitsChange>)]
-    period_limits: Option<RawLimit>,
-    /// 1, or absent: an account is created enabled.
-    status: Option<i64>,
+    period_limits: RawLimit,
+}
+
+impl Members {
+    /// The patch, with the status and the wallet, which are beside the members, in the order of errors.
+    fn read(
+        self,
+        status_code: Option<i64>,
+        quota: Option<i64>,
+    ) -> Result<(UserPatch, Option<UserStatus>, Option<Quota>), ApiError> {
+        let display_name = self.display_name.as_deref().map(|text| text::label("display_name", text)).transpose()?;
+        let email = self.email.as_deref().map(text::email).transpose()?;
+        let status = status_code.map(status).transpose()?;
+        let role = self.role.map(role).transpose()?;
+        let quota = quota.map(wallet).transpose()?;
+        let period_limits = PeriodLimitsChange::read(self.period_limits.as_deref())?;
+        let Self { group, token_api_enabled, max_tokens, .. } = self;
+        let patch = UserPatch { display_name, email, role, group, token_api_enabled, max_tokens, period_limits };
+        Ok((patch, status, quota))
+    }
 }
 
 impl MemberNames for NewUserBody {
@@ -119,7 +174,7 @@ impl MemberNames for NewUserBody {
     const OTHER_NAMES: &'static [OtherNames] = other_names::OF_USERS;
 }
 
-impl TryFrom<NewUserBody> for NewAccount {
+impl TryFrom<NewUserBody> for NewUser {
     type Error = ApiError;
 
     fn try_from(body: NewUserBody) -> Result<Self, ApiError> {
@@ -128,46 +183,11 @@ impl TryFrom<NewUserBody> for NewAccount {
             return Err(ApiError::new(ErrorCode::InvalidStatus, message));
         }
         let username = Username::parse(body.username.as_deref().unwrap_or_default())?;
-        let display_name = body.display_name.as_deref().unwrap_or(username.as_str());
-        Ok(Self {
-            password: NewPassword::parse(exposed(body.password.as_ref()))?,
-            display_name: text::label("display_name", display_name)?,
-            email: text::email(body.email.as_deref().unwrap_or_default())?,
-            role: body.role.map(role).transpose()?.unwrap_or(Role::User),
-            group: body.group,
-            quota: body.quota.map(wallet).transpose()?,
-            token_api_enabled: body.token_api_enabled.unwrap_or(false),
-            max_tokens: body.max_tokens,
-            period_limits: PeriodLimits::default().edited(PeriodLimitsChange::read(body.period_limits.as_deref())?),
-            username,
-        })
+        let password = NewPassword::parse(exposed(body.password.as_ref()))?;
+        let quota = body.quota;
+        let (fields, _, quota) = body.members().read(None, quota)?;
+        Ok(Self { username, password, quota, fields })
     }
-}
-
-/// Changes of an account. Omitted fields stay as they are.
-#[derive(Deserialize, ToSchema)]
-pub struct UserPatchBody {
-    /// At most 100 characters.
-    display_name: Option<String>,
-    /// An e-mail address, or empty.
-    email: Option<String>,
-    /// 1 enables, 2 disables.
-    status: Option<i64>,
-    /// 1 user, 10 administrator, 100 root.
-    #[schema(value_type = Option<RoleCode>)]
-    role: Option<i64>,
-    /// One of the configured groups.
-    group: Option<String>,
-    /// Enabled for the token API.
-    token_api_enabled: Option<bool>,
-    /// Its own limit of tokens; -1 for the general limit.
-    max_tokens: Option<i64>,
-    /// Limits of all its tokens together; members that are left out keep their value.
-    #[schema(value_type = Option<PeriodLimitsChange>)]
-    period_limits: Option<RawLimit>,
-    /// A new password: 8 to 128 characters. Ends all its sessions.
-    #[schema(value_type = Option<String>)]
-    password: Option<SecretString>,
 }
 
 impl MemberNames for UserPatchBody {
@@ -175,21 +195,14 @@ impl MemberNames for UserPatchBody {
     const OTHER_NAMES: &'static [OtherNames] = other_names::OF_USERS;
 }
 
-impl TryFrom<UserPatchBody> for UserPatch {
+impl TryFrom<UserPatchBody> for UserChange {
     type Error = ApiError;
 
-    fn try_from(body: UserPatchBody) -> Result<Self, ApiError> {
-        Ok(Self {
-            display_name: body.display_name.as_deref().map(|text| text::label("display_name", text)).transpose()?,
-            email: body.email.as_deref().map(text::email).transpose()?,
-            status: body.status.map(status).transpose()?,
-            role: body.role.map(role).transpose()?,
-            group: body.group,
-            token_api_enabled: body.token_api_enabled,
-            max_tokens: body.max_tokens,
-            period_limits: PeriodLimitsChange::read(body.period_limits.as_deref())?,
-            password: body.password.as_ref().map(|new| NewPassword::parse(exposed(Some(new)))).transpose()?,
-        })
+    fn try_from(mut body: UserPatchBody) -> Result<Self, ApiError> {
+        let (status, password) = (body.status, body.password.take());
+        let (fields, status, _) = body.members().read(status, None)?;
+        let password = password.as_ref().map(|new| NewPassword::parse(exposed(Some(new)))).transpose()?;
+        Ok(Self { fields, status, password })
     }
 }
 

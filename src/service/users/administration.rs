@@ -10,56 +10,28 @@ use crate::domain::idempotency_key::{Idempotent, IdempotentRequest};
 use crate::domain::money::Quota;
 use crate::domain::page::{Page, PageRequest};
 use crate::domain::password::NewPassword;
-use crate::domain::period_limits::{PeriodLimits, PeriodLimitsPatch};
 use crate::domain::search::SearchPattern;
-use crate::domain::user::{NewUser, Role, User, UserFilter, UserStatus};
+use crate::domain::time::UnixTime;
+use crate::domain::user::{Role, User, UserFilter, UserPatch, UserStatus};
 use crate::domain::username::Username;
 use crate::service::{actors, idempotency_keys};
-use crate::storage::{Conn, access_tokens, audit, sessions, tokens, users};
+use crate::storage::{Conn, StorageError, access_tokens, audit, sessions, tokens, users};
 
 /// An account to create.
-pub struct NewAccount {
-    /// The name to sign in with.
+pub struct NewUser {
     pub username: Username,
-    /// The first password.
     pub password: NewPassword,
-    /// May be empty.
-    pub display_name: String,
-    /// May be empty.
-    pub email: String,
-    /// What the user may do.
-    pub role: Role,
-    /// `None` for the configured initial group.
-    pub group: Option<String>,
     /// The wallet; `None` for the configured initial quota.
     pub quota: Option<Quota>,
-    /// Enabled for the token API from the start.
-    pub token_api_enabled: bool,
-    /// Its own limit of live tokens; `None` or -1 for the general limit.
-    pub max_tokens: Option<i64>,
-    /// Limits of all its tokens together.
-    pub period_limits: PeriodLimits,
+    /// The other fields. Those that are `None` stay empty; the group becomes the configured initial one.
+    pub fields: UserPatch,
 }
 
-/// What an administrator may change. `None` leaves a field as it is.
+/// What an administrator changes of an account.
 #[derive(Default)]
-pub struct UserPatch {
-    /// New display name.
-    pub display_name: Option<String>,
-    /// New e-mail address.
-    pub email: Option<String>,
-    /// New status.
+pub struct UserChange {
+    pub fields: UserPatch,
     pub status: Option<UserStatus>,
-    /// New role.
-    pub role: Option<Role>,
-    /// New group.
-    pub group: Option<String>,
-    /// Enabled for the token API.
-    pub token_api_enabled: Option<bool>,
-    /// New limit of live tokens; -1 for the general limit.
-    pub max_tokens: Option<i64>,
-    /// Changes of the limits of all its tokens together.
-    pub period_limits: PeriodLimitsPatch,
     /// New password; ends all sessions.
     pub password: Option<NewPassword>,
 }
@@ -107,41 +79,32 @@ impl Users {
     ///
     /// # Errors
     /// A role that the actor may not manage; an unknown group; a taken username; the database.
-    pub async fn create(&self, actor: Actor<'_>, new: NewAccount) -> Result<User, UsersError> {
-        if !actor.may_manage(new.role) {
+    pub async fn create(&self, actor: Actor<'_>, new: NewUser) -> Result<User, UsersError> {
+        let NewUser { username, password, quota, fields } = new;
+        let role = fields.role.unwrap_or(Role::User);
+        if !actor.may_manage(role) {
             return Err(UsersError::RoleTooLow);
         }
-        let group = new.group.as_deref().unwrap_or(&self.rules.initial_group);
-        self.check_group(group)?;
-        let max_tokens = check_max_tokens(new.max_tokens.unwrap_or(-1))?;
-        let password_hash = self.passwords.hash(&new.password).await?;
-        let user = NewUser {
-            username: &new.username,
-            display_name: &new.display_name,
-            email: &new.email,
-            password_hash: &password_hash,
-            role: new.role,
-            group,
-            quota: new.quota.unwrap_or(self.rules.initial_quota),
-            token_api_enabled: new.token_api_enabled,
-            max_tokens,
-            period_limits: new.period_limits,
-        };
+        let group = fields.group.unwrap_or_else(|| self.rules.initial_group.clone());
+        self.check_group(&group)?;
+        check_max_tokens(fields.max_tokens)?;
+        let fields = UserPatch { group: Some(group), ..fields };
+        let password_hash = self.passwords.hash(&password).await?;
         let now = self.core.clock.now();
         let mut tx = self.core.db.begin().await?;
         if let Some(admin) = actor.user() {
             let (admin, _) = actors::lock_admin(&mut tx, admin.id, admin.id).await?;
-            if !admin.role.may_manage(new.role) {
+            if !admin.role.may_manage(role) {
                 return Err(UsersError::RoleTooLow);
             }
         }
-        let id = users::insert(&mut tx, &user, now).await?;
-        let created = AuditEntry::new(now, actor, Action::AccountCreated, Subject::user(id))
-            .with([("role", new.role.code().to_string())]);
-        let entries = [Some(created), AuditEntry::starting_balance(now, actor, id, user.quota)];
+        let quota = quota.unwrap_or(self.rules.initial_quota);
+        let user = insert(&mut tx, username, &password_hash, fields, quota, now).await?;
+        let created = AuditEntry::new(now, actor, Action::AccountCreated, Subject::user(user.id))
+            .with([("role", role.code().to_string())]);
+        let entries = [Some(created), AuditEntry::starting_balance(now, actor, user.id, quota)];
         audit::insert_many(&mut tx, &entries.into_iter().flatten().collect::<Vec<_>>()).await?;
-        let user = users::find(&mut tx, id).await?.ok_or(UsersError::NotFound)?;
-        self.core.invalidator.commit(tx, id).await?;
+        self.core.invalidator.commit(tx, user.id).await?;
         Ok(user)
     }
 
@@ -150,38 +113,33 @@ impl Users {
     /// # Errors
     /// An account or a role that the administrator may not manage; the administrator's own role or status; an unknown
     /// group; the database.
-    pub async fn edit(&self, admin: &Caller, id: UserId, patch: UserPatch) -> Result<User, UsersError> {
-        if id == admin.user.id && (patch.role.is_some() || patch.status.is_some()) {
+    pub async fn edit(&self, admin: &Caller, id: UserId, change: UserChange) -> Result<User, UsersError> {
+        let UserChange { fields, status, password } = change;
+        if id == admin.user.id && (fields.role.is_some() || status.is_some()) {
             return Err(UsersError::OwnAccount);
         }
-        if let Some(group) = &patch.group {
+        if let Some(group) = &fields.group {
             self.check_group(group)?;
         }
-        let max_tokens = patch.max_tokens.map(check_max_tokens).transpose()?;
-        let new_hash = match &patch.password {
+        check_max_tokens(fields.max_tokens)?;
+        let new_hash = match &password {
             Some(password) => Some(self.passwords.hash(password).await?),
             None => None,
         };
         let mut tx = self.core.db.begin().await?;
         let (own_role, mut user) = lock_managed(&mut tx, admin, id).await?;
-        if patch.role.is_some_and(|role| !own_role.may_manage(role)) {
+        if fields.role.is_some_and(|role| !own_role.may_manage(role)) {
             return Err(UsersError::RoleTooLow);
         }
         let sessions_end =
-            new_hash.is_some() || (user.status, patch.status) == (UserStatus::Disabled, Some(UserStatus::Enabled));
+            new_hash.is_some() || (user.status, status) == (UserStatus::Disabled, Some(UserStatus::Enabled));
         let old = user.clone();
-        user = match patch.status {
+        user = match status {
             Some(UserStatus::Enabled) => user.enable(own_role)?,
             Some(UserStatus::Disabled) => user.disable(own_role),
             None => user,
         };
-        user.display_name = patch.display_name.unwrap_or(user.display_name);
-        user.email = patch.email.unwrap_or(user.email);
-        user.role = patch.role.unwrap_or(user.role);
-        user.group = patch.group.unwrap_or(user.group);
-        user.token_api_enabled = patch.token_api_enabled.unwrap_or(user.token_api_enabled);
-        user.max_tokens = max_tokens.unwrap_or(user.max_tokens);
-        user.wallet.period_limits = user.wallet.period_limits.edited(patch.period_limits);
+        user = user.edited(fields);
         users::update(&mut tx, &user).await?;
         let mut changes = user.changes_since(&old);
         if let Some(hash) = new_hash {
@@ -266,10 +224,25 @@ async fn lock_managed(conn: &mut Conn, admin: &Caller, id: UserId) -> Result<(Ro
     if admin.role.may_manage(user.role) { Ok((admin.role, user)) } else { Err(UsersError::RoleTooLow) }
 }
 
-fn check_max_tokens(limit: i64) -> Result<Option<i64>, UsersError> {
+fn check_max_tokens(limit: Option<i64>) -> Result<(), UsersError> {
     match limit {
-        -1 => Ok(None),
-        limit if (0..=bounds::MAX_TOKENS_OVERRIDE).contains(&limit) => Ok(Some(limit)),
-        _ => Err(UsersError::MaxTokens),
+        None | Some(-1 | 0..=bounds::MAX_TOKENS_OVERRIDE) => Ok(()),
+        Some(_) => Err(UsersError::MaxTokens),
     }
+}
+
+/// Inserts an account with these fields and this wallet.
+pub(in crate::service) async fn insert(
+    conn: &mut Conn,
+    username: Username,
+    password_hash: &str,
+    fields: UserPatch,
+    quota: Quota,
+    now: UnixTime,
+) -> Result<User, StorageError> {
+    let id = users::insert(conn, &username, password_hash, now).await?;
+    let mut user = User::empty(id, username, now).edited(fields);
+    user.wallet.budget = Budget::Limited { remain: quota };
+    users::update(conn, &user).await?;
+    Ok(user)
 }

@@ -7,7 +7,8 @@ mod own_account;
 
 use std::sync::Arc;
 
-pub use administration::{Grant, NewAccount, UserPatch};
+pub(in crate::service) use administration::insert;
+pub use administration::{Grant, NewUser, UserChange};
 pub use own_account::OwnAccountPatch;
 
 use super::actors::ActorError;

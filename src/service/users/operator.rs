@@ -3,11 +3,10 @@
 use secrecy::{ExposeSecret, SecretString};
 use zeroize::Zeroizing;
 
-use super::{Users, UsersError};
+use super::{Users, UsersError, insert};
 use crate::domain::audit::{Action, Actor, AuditEntry, Subject};
 use crate::domain::password::{NewPassword, random_password};
-use crate::domain::period_limits::PeriodLimits;
-use crate::domain::user::{NewUser, Role};
+use crate::domain::user::{Role, UserPatch};
 use crate::domain::username::Username;
 use crate::storage::{self, audit, sessions, users};
 
@@ -27,21 +26,20 @@ impl Users {
         let text =
             password.map_or_else(|| generated.as_ref().map_or("", |text| text.as_str()), |text| text.expose_secret());
         let password_hash = self.passwords.hash(&NewPassword::parse(text)?).await?;
-        let root = NewUser {
-            username: &Username::parse("root")?,
-            display_name: "Root",
-            email: "",
-            password_hash: &password_hash,
-            role: Role::Root,
-            group: &self.rules.initial_group,
-            quota: self.rules.initial_quota,
-            token_api_enabled: true,
-            max_tokens: None,
-            period_limits: PeriodLimits::default(),
+        let fields = UserPatch {
+            display_name: Some("Root".to_owned()),
+            role: Some(Role::Root),
+            group: Some(self.rules.initial_group.clone()),
+            token_api_enabled: Some(true),
+            ..UserPatch::default()
         };
-        let mut conn = self.core.db.acquire().await?;
-        match users::insert(&mut conn, &root, self.core.clock.now()).await {
-            Ok(_) => Ok(generated),
+        let now = self.core.clock.now();
+        let mut tx = self.core.db.begin().await?;
+        match insert(&mut tx, Username::parse("root")?, &password_hash, fields, self.rules.initial_quota, now).await {
+            Ok(_) => {
+                storage::commit(tx).await?;
+                Ok(generated)
+            }
             // Another replica was first and printed its password.
             Err(error) if error.username_conflict().is_some() => Ok(None),
             Err(error) => Err(error.into()),

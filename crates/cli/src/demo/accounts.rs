@@ -10,12 +10,12 @@ use keymeter::domain::enablement::Decision;
 use keymeter::domain::id::GatewayId;
 use keymeter::domain::limit_change::LimitChange;
 use keymeter::domain::password::NewPassword;
-use keymeter::domain::period_limits::{PeriodLimits, PeriodLimitsPatch};
+use keymeter::domain::period_limits::PeriodLimitsPatch;
 use keymeter::domain::secrets::{AccessTokenSecret, GatewaySecret};
 use keymeter::domain::time::{DAY, Lifetime, UnixTime};
-use keymeter::domain::user::{Role, UserStatus};
+use keymeter::domain::user::{Role, UserPatch, UserStatus};
 use keymeter::domain::username::Username;
-use keymeter::service::users::{Grant, NewAccount, UserPatch};
+use keymeter::service::users::{Grant, NewUser, UserChange};
 
 struct DemoUser {
     name: &'static str,
@@ -57,17 +57,19 @@ impl People {
 pub(super) async fn create_users(state: &AppState, password: &SecretString) -> Result<People, DemoError> {
     let mut people = People { root: sign_in(state, "root", password).await?, owners: Vec::new() };
     for demo in &USERS {
-        let new = NewAccount {
+        let fields = UserPatch {
+            display_name: Some(demo.display_name.to_owned()),
+            email: Some(format!("{}@example.org", demo.name)),
+            role: Some(demo.role),
+            group: demo.group.map(str::to_owned),
+            token_api_enabled: Some(demo.dollars > 0),
+            ..UserPatch::default()
+        };
+        let new = NewUser {
             username: Username::parse(demo.name).map_err(invalid)?,
             password: NewPassword::parse(expose(password)).map_err(invalid)?,
-            display_name: demo.display_name.to_owned(),
-            email: format!("{}@example.org", demo.name),
-            role: demo.role,
-            group: demo.group.map(str::to_owned),
             quota: None,
-            token_api_enabled: demo.dollars > 0,
-            max_tokens: None,
-            period_limits: PeriodLimits::default(),
+            fields,
         };
         let user = state.users.create(Actor::from(&people.root), new).await?;
         if demo.dollars > 0 {
@@ -96,8 +98,9 @@ pub(super) async fn top_up(state: &AppState, people: &People) -> Result<(), Demo
 /// Limits what all keys of Ana may spend in a month, and leaves little in Ben's wallet.
 pub(super) async fn limit_accounts(state: &AppState, people: &People) -> Result<(), DemoError> {
     let period_limits = PeriodLimitsPatch { month: LimitChange::Set(dollars_of(500)?), ..PeriodLimitsPatch::default() };
-    let patch = UserPatch { period_limits, ..UserPatch::default() };
-    state.users.edit(&people.root, people.owner("ana")?.user.id, patch).await?;
+    let fields = UserPatch { period_limits, ..UserPatch::default() };
+    let change = UserChange { fields, ..UserChange::default() };
+    state.users.edit(&people.root, people.owner("ana")?.user.id, change).await?;
     let ben = people.owner("ben")?.user.id;
     state.users.grant(&people.root, ben, Grant::To(dollars_of(3)?.get()), "Unused budget returned", None).await?;
     Ok(())
@@ -112,7 +115,7 @@ pub(super) async fn create_enablement_requests(
     let emil = sign_in(state, "emil", password).await?;
     let request = state.enablement.request(&emil, "I would like to try a few models.", None).await?;
     state.enablement.decide(root, request.id, Decision::Refuse, "Please ask with your work account.").await?;
-    let off = UserPatch { status: Some(UserStatus::Disabled), ..UserPatch::default() };
+    let off = UserChange { status: Some(UserStatus::Disabled), ..UserChange::default() };
     state.users.edit(root, emil.user.id, off).await?;
     for (username, reason) in [
         ("gus", "For the internal help desk: answers drafted from our own manuals."),

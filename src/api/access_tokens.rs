@@ -17,6 +17,7 @@ use crate::api::errors::code::ErrorCode;
 use crate::api::errors::code::codes::{
     AccessTokenLimitReached, CrossSiteRequest, InvalidExpiry, InvalidText, MissingField, NotFound,
 };
+use crate::api::errors::codes_of;
 use crate::api::errors::fails::Fails;
 use crate::api::errors::failure::ApiError;
 use crate::domain::access_token::AccessToken;
@@ -132,17 +133,12 @@ pub async fn revoke(
     Ok(Done::default())
 }
 
-impl From<AccessTokensError> for ApiError {
-    fn from(error: AccessTokensError) -> Self {
-        let message = error.to_string();
-        match error {
-            AccessTokensError::NotFound => Self::new(ErrorCode::NotFound, message),
-            AccessTokensError::Actor(actor) => actor.into(),
-            AccessTokensError::TooMany => Self::new(ErrorCode::AccessTokenLimitReached, message),
-            AccessTokensError::ExpiryPast | AccessTokensError::ExpiryTooLate(_) => {
-                Self::new(ErrorCode::InvalidExpiry, message)
-            }
-            AccessTokensError::Storage(storage) => storage.into(),
-        }
+codes_of! {
+    AccessTokensError {
+        NotFound => NotFound,
+        TooMany => AccessTokenLimitReached,
+        ExpiryPast => InvalidExpiry,
+        ExpiryTooLate(_) => InvalidExpiry,
+        .. Actor, Storage
     }
 }

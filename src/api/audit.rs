@@ -16,6 +16,7 @@ use super::page::{PageBody, PageQuery};
 use super::state::AppState;
 use crate::api::errors::code::ErrorCode;
 use crate::api::errors::code::codes::{InvalidFilter, InvalidRange, RangeTooLarge};
+use crate::api::errors::codes_of;
 use crate::api::errors::fails::Fails;
 use crate::api::errors::failure::ApiError;
 use crate::domain::audit::{AuditFilter, AuditLine};
@@ -239,12 +240,9 @@ pub fn without_control_characters(name: &str, text: Option<String>) -> Result<Op
     }
 }
 
-impl From<AuditError> for ApiError {
-    fn from(error: AuditError) -> Self {
-        match error {
-            AuditError::TooMany => Self::new(ErrorCode::RangeTooLarge, error.to_string()),
-            AuditError::Refused(refused) => refused.into(),
-            AuditError::Storage(storage) => storage.into(),
-        }
+codes_of! {
+    AuditError {
+        TooMany => RangeTooLarge,
+        .. Refused, Storage
     }
 }

@@ -15,7 +15,6 @@ use crate::api::errors::fails::Fails;
 use crate::domain::money::{Cents, Quota, Usd};
 use crate::domain::usage::KeyUsage;
 use crate::service::key_holders::KeyHolderError;
-use crate::service::rate_limiter::RateLimiter;
 
 /// What a key may spend altogether.
 #[derive(Debug, Serialize, ToSchema)]
@@ -76,7 +75,7 @@ pub async fn subscription(
     ClientIp(ip): ClientIp,
     KeyHolder(key): KeyHolder,
 ) -> Result<NoStore<Plain<SubscriptionBody>>, Fails<KeyHolderError>> {
-    let usage = app.usage.by_key(&key, ip, RateLimiter::may_call_drop_in).await?;
+    let usage = app.usage.by_key(&key, ip, |limits| &limits.drop_in).await?;
     let limit = || Dollars::from(granted(&usage, &app));
     Ok(NoStore(Plain(SubscriptionBody {
         object: "billing_subscription",
@@ -97,7 +96,7 @@ pub async fn usage(
     ClientIp(ip): ClientIp,
     KeyHolder(key): KeyHolder,
 ) -> Result<NoStore<Plain<BilledUsageBody>>, Fails<KeyHolderError>> {
-    let usage = app.usage.by_key(&key, ip, RateLimiter::may_call_drop_in).await?;
+    let usage = app.usage.by_key(&key, ip, |limits| &limits.drop_in).await?;
     Ok(NoStore(Plain(BilledUsageBody {
         object: "list",
         total_usage: CentsBody(usage.token.account.used.usd().cents()),
@@ -112,7 +111,7 @@ pub async fn credit_grants(
     ClientIp(ip): ClientIp,
     KeyHolder(key): KeyHolder,
 ) -> Result<NoStore<Plain<CreditGrantsBody>>, Fails<KeyHolderError>> {
-    let usage = app.usage.by_key(&key, ip, RateLimiter::may_call_drop_in).await?;
+    let usage = app.usage.by_key(&key, ip, |limits| &limits.drop_in).await?;
     Ok(NoStore(Plain(CreditGrantsBody {
         object: "credit_summary",
         total_granted: Dollars::from(granted(&usage, &app)),

@@ -23,7 +23,6 @@ use crate::domain::spend::Spend;
 use crate::domain::time::UnixTime;
 use crate::service::key_holders::KeyHolderError;
 use crate::service::report_queue::ReportQueueFull;
-use crate::service::request_history::RequestLogError;
 
 /// The type of a row that is a charge, and that of a refusal. The other types of this API family (top-up, management,
 /// system, refund) are not kept here.
@@ -248,14 +247,4 @@ pub async fn spend(
         spend.quota = Quota::ZERO;
     }
     Ok(Envelope::of(spend.into()))
-}
-
-impl From<RequestLogError> for ApiError {
-    fn from(error: RequestLogError) -> Self {
-        match error {
-            RequestLogError::RateLimited(limited) => limited.into(),
-            RequestLogError::Refused(refused) => refused.into(),
-            RequestLogError::Storage(storage) => storage.into(),
-        }
-    }
 }

@@ -16,6 +16,7 @@ use crate::api::errors::code::codes::{
     AlreadyDecided, ForeignAccount, InvalidDecision, InvalidState, InvalidText, MissingField, NotFound, RoleTooLow,
     TokenApiEnabled, TokenApiRequested,
 };
+use crate::api::errors::codes_of;
 use crate::api::errors::fails::Fails;
 use crate::api::errors::failure::ApiError;
 use crate::domain::enablement::{Decision, EnablementRequest, EnablementState};
@@ -180,17 +181,14 @@ pub async fn decide(
     Ok(Envelope::of(request.into()))
 }
 
-impl From<EnablementError> for ApiError {
-    fn from(error: EnablementError) -> Self {
-        let message = error.to_string();
-        match error {
-            EnablementError::NotFound | EnablementError::AccountDeleted => Self::new(ErrorCode::NotFound, message),
-            EnablementError::Actor(actor) => actor.into(),
-            EnablementError::AlreadyEnabled => Self::new(ErrorCode::TokenApiEnabled, message),
-            EnablementError::AlreadyRequested => Self::new(ErrorCode::TokenApiRequested, message),
-            EnablementError::ForeignAccount => Self::new(ErrorCode::ForeignAccount, message),
-            EnablementError::AlreadyDecided => Self::new(ErrorCode::AlreadyDecided, message),
-            EnablementError::Storage(storage) => storage.into(),
-        }
+codes_of! {
+    EnablementError {
+        NotFound => NotFound,
+        AccountDeleted => NotFound,
+        AlreadyEnabled => TokenApiEnabled,
+        AlreadyRequested => TokenApiRequested,
+        ForeignAccount => ForeignAccount,
+        AlreadyDecided => AlreadyDecided,
+        .. Actor, Storage
     }
 }

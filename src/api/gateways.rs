@@ -12,10 +12,9 @@ use super::extract::{Id, Ids};
 use super::member_names::{CheckedJson, MemberNames};
 use super::other_names::{self, OtherNames};
 use super::state::AppState;
-use crate::api::errors::code::ErrorCode;
 use crate::api::errors::code::codes::{CredentialLimitReached, InvalidText, MissingField, NotFound};
+use crate::api::errors::codes_of;
 use crate::api::errors::fails::Fails;
-use crate::api::errors::failure::ApiError;
 use crate::domain::audit::Actor;
 use crate::domain::gateway::{Gateway, GatewayCredential};
 use crate::domain::id::{GatewayCredentialId, GatewayId, UserId};
@@ -159,14 +158,11 @@ pub async fn revoke_credential(
     Ok(Done::default())
 }
 
-impl From<GatewaysError> for ApiError {
-    fn from(error: GatewaysError) -> Self {
-        let message = error.to_string();
-        match error {
-            GatewaysError::NotFound | GatewaysError::CredentialNotFound => Self::new(ErrorCode::NotFound, message),
-            GatewaysError::Actor(actor) => actor.into(),
-            GatewaysError::TooManyCredentials => Self::new(ErrorCode::CredentialLimitReached, message),
-            GatewaysError::Storage(storage) => storage.into(),
-        }
+codes_of! {
+    GatewaysError {
+        NotFound => NotFound,
+        CredentialNotFound => NotFound,
+        TooManyCredentials => CredentialLimitReached,
+        .. Actor, Storage
     }
 }

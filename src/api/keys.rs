@@ -12,10 +12,9 @@ use super::envelope::{Envelope, NoStore};
 use super::extract::{Id, Json};
 use super::state::AppState;
 use super::tokens::IdsBody;
-use crate::api::errors::code::ErrorCode;
 use crate::api::errors::code::codes::{InvalidIds, MissingField, NotFound};
+use crate::api::errors::codes_of;
 use crate::api::errors::fails::Fails;
-use crate::api::errors::failure::ApiError;
 use crate::domain::bounds;
 use crate::domain::id::TokenId;
 use crate::service::keys::KeysError;
@@ -58,12 +57,9 @@ pub async fn list(
     Ok(NoStore(Envelope::of(KeysBody { keys })))
 }
 
-impl From<KeysError> for ApiError {
-    fn from(error: KeysError) -> Self {
-        match error {
-            KeysError::NotFound => Self::new(ErrorCode::NotFound, error.to_string()),
-            KeysError::Vault(undecryptable) => undecryptable.into(),
-            KeysError::Storage(storage) => storage.into(),
-        }
+codes_of! {
+    KeysError {
+        NotFound => NotFound,
+        .. Vault, Storage
     }
 }

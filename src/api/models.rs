@@ -12,7 +12,6 @@ use super::extract::ClientIp;
 use super::state::AppState;
 use crate::api::errors::fails::Fails;
 use crate::service::key_holders::KeyHolderError;
-use crate::service::rate_limiter::RateLimiter;
 
 /// A list of models.
 #[derive(Debug, Serialize, ToSchema)]
@@ -45,7 +44,7 @@ pub async fn list(
     ClientIp(ip): ClientIp,
     KeyHolder(key): KeyHolder,
 ) -> Result<NoStore<Plain<ModelsBody>>, Fails<KeyHolderError>> {
-    let usage = app.usage.by_key(&key, ip, RateLimiter::may_call_drop_in).await?;
+    let usage = app.usage.by_key(&key, ip, |limits| &limits.drop_in).await?;
     let names: Vec<String> = if usage.token.policy.model_limits_enabled {
         usage.token.policy.model_limits.allowed_of(&app.settings.models)
     } else {

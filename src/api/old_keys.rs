@@ -18,6 +18,7 @@ use super::state::AppState;
 use super::tokens::errors::WrongVersion;
 use crate::api::errors::code::ErrorCode;
 use crate::api::errors::code::codes::{InvalidGrace, NotFound, TooManyOldKeys};
+use crate::api::errors::codes_of;
 use crate::api::errors::fails::{CodeList, CodesByStatus, Fails};
 use crate::api::errors::failure::ApiError;
 use crate::domain::bounds;
@@ -176,17 +177,12 @@ impl From<GraceInvalid> for ApiError {
     }
 }
 
-impl From<OldKeysError> for ApiError {
-    fn from(error: OldKeysError) -> Self {
-        let message = error.to_string();
-        match error {
-            OldKeysError::NotFound | OldKeysError::KeyNotFound => Self::new(ErrorCode::NotFound, message),
-            OldKeysError::Expired => Self::new(ErrorCode::TokenExpired, message).with_status(StatusCode::CONFLICT),
-            OldKeysError::TooMany => Self::new(ErrorCode::TooManyOldKeys, message),
-            OldKeysError::Changed(changed) => changed.into(),
-            OldKeysError::Keyed(keyed) => keyed.into(),
-            OldKeysError::Actor(actor) => actor.into(),
-            OldKeysError::Storage(storage) => storage.into(),
-        }
+codes_of! {
+    OldKeysError {
+        NotFound => NotFound,
+        KeyNotFound => NotFound,
+        Expired => TokenExpired @ CONFLICT,
+        TooMany => TooManyOldKeys,
+        .. Changed, Keyed, Actor, Storage
     }
 }

@@ -31,7 +31,6 @@ use crate::domain::scope::Viewer;
 use crate::domain::time::UnixTime;
 use crate::service::key_holders::KeyHolderError;
 use crate::service::report_queue::ReportQueueFull;
-use crate::service::request_history::KeyRequestsError;
 
 /// Which requests to list.
 #[derive(Debug, Deserialize, IntoParams)]
@@ -386,15 +385,6 @@ pub async fn list_of_key(
     let filter = query.filter(&days, &app)?;
     let page = app.request_history.list_of_key(&key, ip, filter, place).await?;
     Ok(NoStore(Envelope::of(RequestsBody::from(page))))
-}
-
-impl From<KeyRequestsError> for ApiError {
-    fn from(error: KeyRequestsError) -> Self {
-        match error {
-            KeyRequestsError::Key(error) => error.into(),
-            KeyRequestsError::Report(error) => error.into(),
-        }
-    }
 }
 
 /// Single requests of everyone, of one user or with one token that were charged or refused; newest first. Of refused

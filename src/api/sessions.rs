@@ -10,10 +10,9 @@ use super::auth::{CurrentSession, SignedIn};
 use super::envelope::{Done, Envelope};
 use super::extract::Id;
 use super::state::AppState;
-use crate::api::errors::code::ErrorCode;
 use crate::api::errors::code::codes::NotFound;
+use crate::api::errors::codes_of;
 use crate::api::errors::fails::Fails;
-use crate::api::errors::failure::ApiError;
 use crate::domain::id::SessionId;
 use crate::domain::session::Session;
 use crate::domain::time::UnixTime;
@@ -87,11 +86,9 @@ pub async fn end_others(
     Ok(Envelope::of(app.sessions.end_others(&caller, current.as_ref()).await?))
 }
 
-impl From<SessionsError> for ApiError {
-    fn from(error: SessionsError) -> Self {
-        match error {
-            SessionsError::NotFound => Self::new(ErrorCode::NotFound, error.to_string()),
-            SessionsError::Storage(storage) => storage.into(),
-        }
+codes_of! {
+    SessionsError {
+        NotFound => NotFound,
+        .. Storage
     }
 }

@@ -22,6 +22,7 @@ use crate::api::errors::code::codes::{
     CrossSiteRequest, HttpsRequired, InvalidEmail, InvalidPassword, InvalidUsername, MissingField, RateLimited,
     RegistrationClosed, SignInBusy, UserDisabled, WrongCredentials,
 };
+use crate::api::errors::codes_of;
 use crate::api::errors::fails::Fails;
 use crate::api::errors::failure::ApiError;
 use crate::domain::caller::Origin;
@@ -166,17 +167,12 @@ pub async fn register(
     Ok(Done::default())
 }
 
-impl From<SignInError> for ApiError {
-    fn from(error: SignInError) -> Self {
-        let message = error.to_string();
-        match error {
-            SignInError::WrongCredentials => Self::new(ErrorCode::WrongCredentials, message),
-            SignInError::Disabled => Self::new(ErrorCode::UserDisabled, message),
-            SignInError::RegistrationClosed => Self::new(ErrorCode::RegistrationClosed, message),
-            SignInError::UsernameConflict(conflict) => conflict.into(),
-            SignInError::RateLimited(limited) => limited.into(),
-            SignInError::Busy(_) => Self::new(ErrorCode::SignInBusy, message),
-            SignInError::Storage(storage) => storage.into(),
-        }
+codes_of! {
+    SignInError {
+        WrongCredentials => WrongCredentials,
+        Disabled => UserDisabled,
+        RegistrationClosed => RegistrationClosed,
+        Busy(_) => SignInBusy,
+        .. UsernameConflict, RateLimited, Storage
     }
 }

@@ -15,16 +15,14 @@ use super::envelope::{DataOnly, KeyEnvelope, NoStore};
 use super::extract::{ClientIp, Id, Query};
 use super::limits::{PeriodUsageBody, RateLimitsBody};
 use super::state::AppState;
-use crate::api::errors::code::ErrorCode;
 use crate::api::errors::code::codes::{InvalidRange, NotFound};
+use crate::api::errors::codes_of;
 use crate::api::errors::fails::Fails;
-use crate::api::errors::failure::ApiError;
 use crate::domain::calendar::Moment;
 use crate::domain::id::TokenId;
 use crate::domain::money::Usd;
 use crate::domain::usage::{DailyUsage, DayUsage, KeyUsage};
 use crate::service::key_holders::KeyHolderError;
-use crate::service::rate_limiter::RateLimiter;
 use crate::service::usage::UsageError;
 
 /// Dollars as an exact JSON number with at most six decimal places.
@@ -179,7 +177,7 @@ pub async fn by_key(
     ClientIp(ip): ClientIp,
     KeyHolder(key): KeyHolder,
 ) -> Result<NoStore<KeyEnvelope<KeyUsageBody>>, Fails<KeyHolderError>> {
-    let usage = app.usage.by_key(&key, ip, RateLimiter::may_ask_usage).await?;
+    let usage = app.usage.by_key(&key, ip, |limits| &limits.usage).await?;
     Ok(NoStore(KeyEnvelope::of(KeyUsageBody::new(&usage, &app.ledger.now()))))
 }
 
@@ -219,14 +217,10 @@ fn with_age(usage: DailyUsage, age: i64) -> Response {
     answer
 }
 
-impl From<UsageError> for ApiError {
-    fn from(error: UsageError) -> Self {
-        let message = error.to_string();
-        match error {
-            UsageError::Key(error) => error.into(),
-            UsageError::NotFound => Self::new(ErrorCode::NotFound, message),
-            UsageError::Range(_) => Self::new(ErrorCode::InvalidRange, message),
-            UsageError::Storage(storage) => storage.into(),
-        }
+codes_of! {
+    UsageError {
+        NotFound => NotFound,
+        Range(_) => InvalidRange,
+        .. Key, Storage
     }
 }

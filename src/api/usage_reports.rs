@@ -16,6 +16,7 @@ use super::state::AppState;
 use super::usage::Dollars;
 use crate::api::errors::code::ErrorCode;
 use crate::api::errors::code::codes::{InvalidFilter, InvalidRange, NotFound, RangeTooLarge};
+use crate::api::errors::codes_of;
 use crate::api::errors::fails::{CodeList, CodesByStatus, Fails};
 use crate::api::errors::failure::ApiError;
 use crate::domain::id::{GatewayId, TokenId, UserId};
@@ -303,36 +304,29 @@ pub async fn show(
     Ok(answer(report, format, &app))
 }
 
-impl From<UsageReportsError> for ApiError {
-    fn from(error: UsageReportsError) -> Self {
-        let message = error.to_string();
-        match error {
-            UsageReportsError::TokenNotFound | UsageReportsError::UserNotFound => {
-                Self::new(ErrorCode::NotFound, message)
-            }
-            UsageReportsError::TooManyRows
-            | UsageReportsError::TooManyRequests
-            | UsageReportsError::TooManyRead
-            | UsageReportsError::TooMuchUsage
-            | UsageReportsError::ChargesDeleted(_)
-            | UsageReportsError::GatewaysUnknown(_) => Self::new(ErrorCode::RangeTooLarge, message),
-            UsageReportsError::Refused(refused) => refused.into(),
-            UsageReportsError::Storage(storage) => storage.into(),
-        }
+codes_of! {
+    UsageReportsError {
+        TokenNotFound => NotFound,
+        UserNotFound => NotFound,
+        TooManyRows => RangeTooLarge,
+        TooManyRequests => RangeTooLarge,
+        TooManyRead => RangeTooLarge,
+        TooMuchUsage => RangeTooLarge,
+        ChargesDeleted(_) => RangeTooLarge,
+        GatewaysUnknown(_) => RangeTooLarge,
+        .. Key, RateLimited, Refused, Storage
     }
 }
 
-impl From<ReportInvalid> for ApiError {
-    fn from(error: ReportInvalid) -> Self {
-        let code = match error {
-            ReportInvalid::Range(_) => ErrorCode::InvalidRange,
-            ReportInvalid::TooManyDays | ReportInvalid::TooManyDaysOfZone => ErrorCode::RangeTooLarge,
-            ReportInvalid::Zone
-            | ReportInvalid::Grouping
-            | ReportInvalid::AllUsersGrouping
-            | ReportInvalid::TokenByGateway => ErrorCode::InvalidFilter,
-        };
-        Self::new(code, error.to_string())
+codes_of! {
+    ReportInvalid {
+        Range(_) => InvalidRange,
+        TooManyDays => RangeTooLarge,
+        TooManyDaysOfZone => RangeTooLarge,
+        Zone => InvalidFilter,
+        Grouping => InvalidFilter,
+        AllUsersGrouping => InvalidFilter,
+        TokenByGateway => InvalidFilter,
     }
 }
 

@@ -260,7 +260,7 @@ impl Authenticator {
             (Ok(None), _) => {
                 credentials.known.remove(&digest);
                 credentials.unknown.insert(digest, now);
-                self.rate_limiter.wrong_credential(ip)?;
+                self.rate_limiter.wrong_credentials.take(ip)?;
                 Err(AuthError::Unknown)
             }
             // The entry is still valid for up to a second.

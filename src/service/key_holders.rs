@@ -4,7 +4,7 @@ use std::net::IpAddr;
 use std::sync::Arc;
 
 use super::foreign_keys::KeyReader;
-use super::rate_limiter::{RateLimited, RateLimiter};
+use super::rate_limiter::{Bucket, RateLimited, RateLimiter};
 use super::recent::Recent;
 use crate::domain::bounds;
 use crate::domain::key::Digest;
@@ -32,7 +32,7 @@ pub enum KeyHolderError {
 }
 
 /// The limit that a call counts against.
-pub type Limit = fn(&RateLimiter, &Digest) -> Result<(), RateLimited>;
+pub type Limit = fn(&RateLimiter) -> &Bucket<Digest>;
 
 #[derive(Debug)]
 pub struct KeyHolders {
@@ -55,12 +55,12 @@ impl KeyHolders {
     /// # Errors
     /// It is not a key (counted against `ip`); too many wrong keys from `ip`; `limit` is reached.
     pub fn admit(&self, key: &str, ip: Option<IpAddr>, limit: Limit) -> Result<Digest, KeyHolderError> {
-        let digest = self.key_reader.digest(key).map_err(|_| wrong_key(self.rate_limiter.malformed_key(ip)))?;
+        let digest = self.key_reader.digest(key).map_err(|_| wrong_key(self.rate_limiter.malformed_keys.take(ip)))?;
         // Checked before the query, so that guesses beyond the limit cost no query.
         if !self.valid_keys.contains(&digest) {
-            self.rate_limiter.may_try_key(ip)?;
+            self.rate_limiter.wrong_keys.look(ip)?;
         }
-        limit(&self.rate_limiter, &digest)?;
+        limit(&self.rate_limiter).take(digest.clone())?;
         Ok(digest)
     }
 
@@ -97,7 +97,7 @@ impl KeyHolders {
         } else {
             self.valid_keys.forget(digest);
         }
-        let found = found.ok_or_else(|| wrong_key(self.rate_limiter.wrong_key(ip)))?;
+        let found = found.ok_or_else(|| wrong_key(self.rate_limiter.wrong_keys.take(ip)))?;
         match found.wallet.status {
             UserStatus::Enabled => Ok(found),
             UserStatus::Disabled => Err(KeyHolderError::OwnerDisabled),

@@ -4,8 +4,7 @@ use std::net::IpAddr;
 use std::sync::Arc;
 
 use super::key_holders::{KeyHolderError, KeyHolders};
-use super::rate_limiter::{RateLimited, RateLimiter};
-use super::report_queue::{self, ReportQueue, ReportQueueFull};
+use super::report_queue::{self, ReportQueue};
 use super::usage_reports::{UsageReportsError, resolve};
 use crate::domain::bounds;
 use crate::domain::caller::Caller;
@@ -26,26 +25,6 @@ pub struct RequestHistory {
     reports: Arc<ReportQueue>,
 }
 
-/// Why the holder of a key is answered no requests.
-#[derive(Debug, thiserror::Error)]
-pub enum KeyRequestsError {
-    #[error(transparent)]
-    Key(#[from] KeyHolderError),
-    #[error(transparent)]
-    Report(#[from] UsageReportsError),
-}
-
-/// Why the rows of a log, or their sum, are not answered.
-#[derive(Debug, thiserror::Error)]
-pub enum RequestLogError {
-    #[error(transparent)]
-    RateLimited(#[from] RateLimited),
-    #[error(transparent)]
-    Refused(#[from] ReportQueueFull),
-    #[error(transparent)]
-    Storage(#[from] StorageError),
-}
-
 impl RequestHistory {
     pub const fn new(core: Core, key_holders: Arc<KeyHolders>, reports: Arc<ReportQueue>) -> Self {
         Self { core, key_holders, reports }
@@ -63,8 +42,8 @@ impl RequestHistory {
         ip: Option<IpAddr>,
         filter: RequestFilter,
         place: PagePlace,
-    ) -> Result<RequestPage, KeyRequestsError> {
-        let digest = self.key_holders.admit(key, ip, RateLimiter::may_ask_usage)?;
+    ) -> Result<RequestPage, UsageReportsError> {
+        let digest = self.key_holders.admit(key, ip, |limits| &limits.usage)?;
         let token = {
             // Given back before the report waits for its turn.
             let mut conn = self.core.db.acquire().await.map_err(KeyHolderError::Storage)?;
@@ -135,7 +114,7 @@ impl RequestHistory {
         ip: Option<IpAddr>,
         filter: RequestFilter,
     ) -> Result<Vec<PastRequest>, KeyHolderError> {
-        let digest = self.key_holders.admit(key, ip, RateLimiter::may_call_drop_in)?;
+        let digest = self.key_holders.admit(key, ip, |limits| &limits.drop_in)?;
         let mut tx = self.core.db.begin().await?;
         let token = self.key_holders.find_token(&mut tx, &digest, ip, self.core.clock.now()).await?;
         request_history::use_index_of_time(&mut tx).await?;
@@ -155,9 +134,9 @@ impl RequestHistory {
         caller: &Caller,
         filter: RequestFilter,
         page: PageRequest,
-    ) -> Result<Page<PastRequest>, RequestLogError> {
+    ) -> Result<Page<PastRequest>, UsageReportsError> {
         let (db, user, now) = (self.core.db.clone(), caller.user.id, self.core.clock.now());
-        self.core.rate_limiter.may_read_charges(user)?;
+        self.core.rate_limiter.charges.take(user)?;
         let report = async move {
             let mut tx = db.begin().await?;
             request_history::use_index_of_time(&mut tx).await?;
@@ -172,10 +151,10 @@ impl RequestHistory {
     ///
     /// # Errors
     /// Too many requests, or too many reports at once; the database.
-    pub async fn spend(&self, caller: &Caller, filter: Option<RequestFilter>) -> Result<Spend, RequestLogError> {
+    pub async fn spend(&self, caller: &Caller, filter: Option<RequestFilter>) -> Result<Spend, UsageReportsError> {
         let (db, user, used, zone) =
             (self.core.db.clone(), caller.user.id, caller.user.wallet.used, self.core.calendar.zone);
-        self.core.rate_limiter.may_read_charges(user)?;
+        self.core.rate_limiter.charges.take(user)?;
         let now = self.core.clock.now();
         let report = async move {
             let mut conn = db.acquire().await?;

@@ -78,7 +78,7 @@ impl SignIn {
     /// # Errors
     /// Too many attempts from this address.
     pub fn may_sign_in(&self, origin: &Origin) -> Result<(), SignInError> {
-        Ok(self.core.rate_limiter.may_sign_in(origin.ip)?)
+        Ok(self.core.rate_limiter.login.take(origin.ip)?)
     }
 
     /// Counts a registration from an address. Call it before anything of the registration is read.
@@ -89,7 +89,7 @@ impl SignIn {
         if !self.rules.registration_open {
             return Err(SignInError::RegistrationClosed);
         }
-        Ok(self.core.rate_limiter.may_register(origin.ip)?)
+        Ok(self.core.rate_limiter.register.take(origin.ip)?)
     }
 
     /// Checks a username and a password of an address that [`SignIn::may_sign_in`] has admitted. Start a session, then

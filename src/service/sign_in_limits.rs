@@ -5,7 +5,7 @@
 use std::net::IpAddr;
 use std::sync::Arc;
 
-use super::rate_limiter::{RateLimited, network};
+use super::rate_limiter::{Network, RateLimited};
 use crate::domain::bounds;
 use crate::domain::clock::Clock;
 use crate::domain::id::UserId;
@@ -71,7 +71,7 @@ impl SignInLimits {
         ip: Option<IpAddr>,
     ) -> Result<Attempt, AttemptError> {
         let account = self.account(username);
-        let network = network(ip).map_or_else(String::new, |network| network.to_string());
+        let network = Network::from(ip).0.map_or_else(String::new, |network| network.to_string());
         let now = self.clock.now();
         let found = {
             let mut conn = self.db.acquire().await?;

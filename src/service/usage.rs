@@ -8,7 +8,6 @@ use quick_cache::sync::Cache;
 
 use super::key_holders::{KeyHolderError, KeyHolders, Limit};
 use super::own_tokens::OwnTokens;
-use super::rate_limiter::RateLimiter;
 use crate::domain::bounds;
 use crate::domain::caller::Caller;
 use crate::domain::clock::Uptime;
@@ -110,7 +109,7 @@ impl Usage {
         start: Option<&str>,
         end: Option<&str>,
     ) -> Result<(DailyUsage, i64), UsageError> {
-        let digest = self.key_holders.admit(key, ip, RateLimiter::may_ask_usage)?;
+        let digest = self.key_holders.admit(key, ip, |limits| &limits.usage)?;
         let range = self.range(start, end)?;
         let token = {
             let mut conn = self.core.db.acquire().await?;

@@ -5,6 +5,8 @@ use std::sync::Arc;
 
 use chrono_tz::Tz;
 
+use super::key_holders::KeyHolderError;
+use super::rate_limiter::RateLimited;
 use super::report_queue::{ReportQueue, ReportQueueFull};
 use crate::domain::bounds;
 use crate::domain::id::{TokenId, UserId};
@@ -46,6 +48,11 @@ pub enum UsageReportsError {
          later"
     )]
     GatewaysUnknown(Day),
+    /// Only for the holder of a key.
+    #[error(transparent)]
+    Key(#[from] KeyHolderError),
+    #[error(transparent)]
+    RateLimited(#[from] RateLimited),
     #[error(transparent)]
     Refused(#[from] ReportQueueFull),
     #[error(transparent)]

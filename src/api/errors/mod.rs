@@ -59,15 +59,11 @@ impl From<Unopenable> for ApiError {
     }
 }
 
-impl From<KeyHolderError> for ApiError {
-    fn from(error: KeyHolderError) -> Self {
-        let message = error.to_string();
-        match error {
-            KeyHolderError::WrongKey => Self::new(ErrorCode::InvalidKey, message),
-            KeyHolderError::OwnerDisabled => Self::new(ErrorCode::UserDisabled, message),
-            KeyHolderError::RateLimited(limited) => limited.into(),
-            KeyHolderError::Storage(storage) => storage.into(),
-        }
+codes_of! {
+    KeyHolderError {
+        WrongKey => InvalidKey,
+        OwnerDisabled => UserDisabled,
+        .. RateLimited, Storage
     }
 }
 
@@ -77,15 +73,11 @@ impl CodeList for KeyHolderError {
     }
 }
 
-impl From<AuthError> for ApiError {
-    fn from(error: AuthError) -> Self {
-        let message = error.to_string();
-        match error {
-            AuthError::Unknown => Self::new(ErrorCode::InvalidCredential, message),
-            AuthError::Disabled => Self::new(ErrorCode::UserDisabled, message),
-            AuthError::RateLimited(limited) => limited.into(),
-            AuthError::Storage(storage) => storage.into(),
-        }
+codes_of! {
+    AuthError {
+        Unknown => InvalidCredential,
+        Disabled => UserDisabled,
+        .. RateLimited, Storage
     }
 }
 
@@ -98,13 +90,10 @@ impl From<ActorError> for ApiError {
     }
 }
 
-impl From<UsernameConflict> for ApiError {
-    fn from(conflict: UsernameConflict) -> Self {
-        let code = match conflict {
-            UsernameConflict::Taken => ErrorCode::UsernameTaken,
-            UsernameConflict::Confusable => ErrorCode::UsernameConfusable,
-        };
-        Self::new(code, conflict.to_string())
+codes_of! {
+    UsernameConflict {
+        Taken => UsernameTaken,
+        Confusable => UsernameConfusable,
     }
 }
 
@@ -120,16 +109,35 @@ impl From<QuotaInvalid> for ApiError {
     }
 }
 
-impl From<TextInvalid> for ApiError {
-    fn from(error: TextInvalid) -> Self {
-        let code = match error {
-            TextInvalid::Email => ErrorCode::InvalidEmail,
-            TextInvalid::Label(_) | TextInvalid::TooLong(_) => ErrorCode::InvalidText,
-            TextInvalid::Missing(_) => ErrorCode::MissingField,
-        };
-        Self::new(code, error.to_string())
+codes_of! {
+    TextInvalid {
+        Email => InvalidEmail,
+        Label(_) => InvalidText,
+        TooLong(_) => InvalidText,
+        Missing(_) => MissingField,
     }
 }
+
+/// The code of each variant of an error, whose text is the message. After `..`: variants whose cause has the code.
+macro_rules! codes_of {
+    ($($error:ident {
+        $($variant:ident $(($any:tt))? => $code:ident $(@ $status:ident)?,)*
+        $(.. $($cause:ident),+)?
+    })*) => {$(
+        impl From<$error> for $crate::api::errors::failure::ApiError {
+            fn from(error: $error) -> Self {
+                match error {
+                    $($error::$variant $(($any))? => {
+                        Self::new($crate::api::errors::code::ErrorCode::$code, error.to_string())
+                            $(.with_status(http::StatusCode::$status))?
+                    })*
+                    $($($error::$cause(cause) => cause.into(),)+)?
+                }
+            }
+        }
+    )*};
+}
+pub(super) use codes_of;
 
 /// Rules whose errors all have one code.
 macro_rules! bad_input {

@@ -8,6 +8,7 @@ use crate::api::errors::code::codes::{
     InvalidNote, InvalidPeriodLimit, InvalidQuota, InvalidRateLimit, InvalidStatus, MissingField, NotFound,
     SwitchedOffByAdministrator, SwitchedOffByRoot, TokenChanged,
 };
+use crate::api::errors::codes_of;
 use crate::api::errors::fails::{CodeList, CodesByStatus};
 use crate::api::errors::failure::{About, ApiError};
 use crate::domain::status::EnableError;
@@ -34,19 +35,12 @@ impl CodeList for EnableError {
     }
 }
 
-impl From<EnableError> for ApiError {
-    fn from(error: EnableError) -> Self {
-        let code = match error {
-            EnableError::DisabledByAdministrator => ErrorCode::SwitchedOffByAdministrator,
-            EnableError::DisabledByRoot => ErrorCode::SwitchedOffByRoot,
-            EnableError::Expired => ErrorCode::TokenExpired,
-            EnableError::QuotaExhausted => ErrorCode::TokenExhausted,
-        };
-        let status = match error {
-            EnableError::DisabledByAdministrator | EnableError::DisabledByRoot => StatusCode::FORBIDDEN,
-            EnableError::Expired | EnableError::QuotaExhausted => StatusCode::CONFLICT,
-        };
-        Self::new(code, error.to_string()).with_status(status)
+codes_of! {
+    EnableError {
+        DisabledByAdministrator => SwitchedOffByAdministrator @ FORBIDDEN,
+        DisabledByRoot => SwitchedOffByRoot @ FORBIDDEN,
+        Expired => TokenExpired @ CONFLICT,
+        QuotaExhausted => TokenExhausted @ CONFLICT,
     }
 }
 
@@ -56,25 +50,16 @@ impl From<BulkError> for ApiError {
     }
 }
 
-impl From<TokensError> for ApiError {
-    fn from(error: TokensError) -> Self {
-        let message = error.to_string();
-        match error {
-            TokensError::NotFound => Self::new(ErrorCode::NotFound, message),
-            TokensError::LimitReached(_) => Self::new(ErrorCode::TokenLimitReached, message),
-            TokensError::Enable(refused) => refused.into(),
-            TokensError::Group(_) => Self::new(ErrorCode::InvalidGroup, message),
-            TokensError::Edit(EditError::Quota(_) | EditError::TooMuch(_)) => {
-                Self::new(ErrorCode::InvalidQuota, message)
-            }
-            TokensError::Edit(EditError::Insufficient(_)) => Self::new(ErrorCode::InsufficientQuota, message),
-            TokensError::Search(invalid) => invalid.into(),
-            TokensError::Changed(changed) => changed.into(),
-            TokensError::Keyed(keyed) => keyed.into(),
-            TokensError::Actor(actor) => actor.into(),
-            TokensError::RateLimited(limited) => limited.into(),
-            TokensError::Vault(undecryptable) => undecryptable.into(),
-            TokensError::Storage(storage) => storage.into(),
-        }
+codes_of! {
+    EditError {
+        Quota(_) => InvalidQuota,
+        TooMuch(_) => InvalidQuota,
+        Insufficient(_) => InsufficientQuota,
+    }
+    TokensError {
+        NotFound => NotFound,
+        LimitReached(_) => TokenLimitReached,
+        Group(_) => InvalidGroup,
+        .. Enable, Edit, Search, Changed, Keyed, Actor, RateLimited, Vault, Storage
     }
 }

@@ -1,12 +1,11 @@
 //! What the errors of accounts answer.
 
-use crate::api::errors::code::ErrorCode;
 use crate::api::errors::code::codes::{
     AccountDisabledByRoot, InvalidEmail, InvalidGroup, InvalidMaxTokens, InvalidPassword, InvalidPeriodLimit,
     InvalidQuota, InvalidRole, InvalidStatus, InvalidText, InvalidUsername, MissingField, NotFound, OwnAccount,
     RateLimited, RoleTooLow, SignInBusy, WrongPassword,
 };
-use crate::api::errors::failure::ApiError;
+use crate::api::errors::codes_of;
 use crate::domain::username::UsernameConflict;
 use crate::service::users::UsersError;
 
@@ -30,27 +29,18 @@ pub type CreateErrors = (
 pub type EditErrors =
     (AccountFields, InvalidStatus, RoleTooLow, OwnAccount, AccountDisabledByRoot, SignInBusy, NotFound);
 
-impl From<UsersError> for ApiError {
-    fn from(error: UsersError) -> Self {
-        let message = error.to_string();
-        match error {
-            UsersError::NotFound => Self::new(ErrorCode::NotFound, message),
-            UsersError::RoleTooLow => Self::new(ErrorCode::RoleTooLow, message),
-            UsersError::OwnAccount => Self::new(ErrorCode::OwnAccount, message),
-            UsersError::OwnLimits => Self::new(ErrorCode::InvalidField, message),
-            UsersError::UsernameConflict(conflict) => conflict.into(),
-            UsersError::Username(invalid) => invalid.into(),
-            UsersError::Password(invalid) => invalid.into(),
-            UsersError::WrongPassword => Self::new(ErrorCode::WrongPassword, message),
-            UsersError::UnknownGroup(_) => Self::new(ErrorCode::InvalidGroup, message),
-            UsersError::MaxTokens => Self::new(ErrorCode::InvalidMaxTokens, message),
-            UsersError::WalletRange(_) => Self::new(ErrorCode::InvalidQuota, message),
-            UsersError::DisabledByRoot(_) => Self::new(ErrorCode::AccountDisabledByRoot, message),
-            UsersError::Keyed(keyed) => keyed.into(),
-            UsersError::Actor(actor) => actor.into(),
-            UsersError::RateLimited(limited) => limited.into(),
-            UsersError::Busy(_) => Self::new(ErrorCode::SignInBusy, message),
-            UsersError::Storage(storage) => storage.into(),
-        }
+codes_of! {
+    UsersError {
+        NotFound => NotFound,
+        RoleTooLow => RoleTooLow,
+        OwnAccount => OwnAccount,
+        OwnLimits => InvalidField,
+        WrongPassword => WrongPassword,
+        UnknownGroup(_) => InvalidGroup,
+        MaxTokens => InvalidMaxTokens,
+        WalletRange(_) => InvalidQuota,
+        DisabledByRoot(_) => AccountDisabledByRoot,
+        Busy(_) => SignInBusy,
+        .. UsernameConflict, Username, Password, Keyed, Actor, RateLimited, Storage
     }
 }

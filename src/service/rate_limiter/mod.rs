@@ -53,15 +53,24 @@ pub struct RateLimited {
 
 /// Counts requests and refuses those beyond a limit.
 pub struct RateLimiter {
-    search: Bucket<UserId>,
-    login: Bucket<Option<IpAddr>>,
-    usage: Bucket<Digest>,
-    drop_in: Bucket<Digest>,
-    charges: Bucket<UserId>,
-    malformed_keys: Bucket<Option<IpAddr>>,
-    wrong_keys: Bucket<Option<IpAddr>>,
-    wrong_credentials: Bucket<Option<IpAddr>>,
-    register: Bucket<Option<IpAddr>>,
+    /// Searches of a user (spec §4.2).
+    pub search: Bucket<UserId>,
+    /// Attempts to sign in from a network, successful or not.
+    pub login: Bucket<Network>,
+    /// Usage queries by a key (spec §4.8).
+    pub usage: Bucket<Digest>,
+    /// Calls by a key to the endpoints of other APIs of this family.
+    pub drop_in: Bucket<Digest>,
+    /// Questions of a user for single charges.
+    pub charges: Bucket<UserId>,
+    /// Texts that are no keys. They were refused without the database, so they do not count as wrong keys.
+    pub malformed_keys: Bucket<Network>,
+    /// Keys that do not exist.
+    pub wrong_keys: Bucket<Network>,
+    /// Credentials that were looked up and do not exist.
+    pub wrong_credentials: Bucket<Network>,
+    /// Registrations.
+    pub register: Bucket<Network>,
     writes: Bucket<UserId>,
 }
 
@@ -82,92 +91,12 @@ impl RateLimiter {
         }
     }
 
-    /// Counts a search of a user (spec §4.2).
-    ///
-    /// # Errors
-    /// The limit is reached.
-    pub fn may_search(&self, user: UserId) -> Result<(), RateLimited> {
-        self.search.take(&user)
-    }
-
-    /// Counts an attempt to sign in, successful or not.
-    ///
-    /// # Errors
-    /// The limit of the address is reached.
-    pub fn may_sign_in(&self, ip: Option<IpAddr>) -> Result<(), RateLimited> {
-        self.login.take(&network(ip))
-    }
-
-    /// Counts a usage query by a key (spec §4.8).
-    ///
-    /// # Errors
-    /// The limit is reached.
-    pub fn may_ask_usage(&self, key: &Digest) -> Result<(), RateLimited> {
-        self.usage.take(key)
-    }
-
-    /// Counts a call by a key to the endpoints of other APIs of this family.
-    ///
-    /// # Errors
-    /// The limit is reached.
-    pub fn may_call_drop_in(&self, key: &Digest) -> Result<(), RateLimited> {
-        self.drop_in.take(key)
-    }
-
-    /// Counts a question of a user for single charges.
-    ///
-    /// # Errors
-    /// The limit is reached.
-    pub fn may_read_charges(&self, user: UserId) -> Result<(), RateLimited> {
-        self.charges.take(&user)
-    }
-
-    /// Counts a text that is not a key. It was refused without the database, so it does not count as a wrong key.
-    ///
-    /// # Errors
-    /// The limit is reached.
-    pub fn malformed_key(&self, ip: Option<IpAddr>) -> Result<(), RateLimited> {
-        self.malformed_keys.take(&network(ip))
-    }
-
-    /// Checks, without counting, that the address has not sent too many wrong keys.
-    ///
-    /// # Errors
-    /// The limit is reached.
-    pub fn may_try_key(&self, ip: Option<IpAddr>) -> Result<(), RateLimited> {
-        self.wrong_keys.look(&network(ip))
-    }
-
-    /// Counts a key that does not exist.
-    ///
-    /// # Errors
-    /// The limit is reached.
-    pub fn wrong_key(&self, ip: Option<IpAddr>) -> Result<(), RateLimited> {
-        self.wrong_keys.take(&network(ip))
-    }
-
-    /// Counts a credential that was looked up and does not exist.
-    ///
-    /// # Errors
-    /// The limit is reached.
-    pub fn wrong_credential(&self, ip: Option<IpAddr>) -> Result<(), RateLimited> {
-        self.wrong_credentials.take(&network(ip))
-    }
-
-    /// Counts a registration.
-    ///
-    /// # Errors
-    /// The limit is reached.
-    pub fn may_register(&self, ip: Option<IpAddr>) -> Result<(), RateLimited> {
-        self.register.take(&network(ip))
-    }
-
     /// Counts a request by which an account writes a row. Administrators are not limited.
     ///
     /// # Errors
     /// The limit is reached.
     pub fn may_write(&self, user: &User) -> Result<(), RateLimited> {
-        if user.role.is_admin() { Ok(()) } else { self.writes.take(&user.id) }
+        if user.role.is_admin() { Ok(()) } else { self.writes.take(user.id) }
     }
 
     /// Counts the rows that the same request writes beside the first.
@@ -175,7 +104,7 @@ impl RateLimiter {
     /// # Errors
     /// The limit is reached.
     pub fn may_write_more(&self, user: &User, rows: usize) -> Result<(), RateLimited> {
-        if user.role.is_admin() { Ok(()) } else { self.writes.take_more(&user.id, rows.saturating_sub(1)) }
+        if user.role.is_admin() { Ok(()) } else { self.writes.take_more(user.id, rows.saturating_sub(1)) }
     }
 
     /// Frees the memory of entries that no longer limit anything.
@@ -201,19 +130,24 @@ impl std::fmt::Debug for RateLimiter {
 
 /// The address that is counted: an IPv4 address, or the /64 network of an IPv6 address, because a customer of a
 /// provider has at least a /64. All requests from unknown addresses count together.
-pub(super) fn network(ip: Option<IpAddr>) -> Option<IpAddr> {
-    Some(match ip?.to_canonical() {
-        IpAddr::V4(ip) => IpAddr::V4(ip),
-        IpAddr::V6(ip) => {
-            let [a, b, c, d, ..] = ip.segments();
-            IpAddr::V6(Ipv6Addr::new(a, b, c, d, 0, 0, 0, 0))
-        }
-    })
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct Network(pub Option<IpAddr>);
+
+impl From<Option<IpAddr>> for Network {
+    fn from(ip: Option<IpAddr>) -> Self {
+        Self(ip.map(|ip| match ip.to_canonical() {
+            IpAddr::V4(ip) => IpAddr::V4(ip),
+            IpAddr::V6(ip) => {
+                let [a, b, c, d, ..] = ip.segments();
+                IpAddr::V6(Ipv6Addr::new(a, b, c, d, 0, 0, 0, 0))
+            }
+        }))
+    }
 }
 
 /// A limit for each `K`; `None` for no limit. governor counts and [`BoundedStore`] holds its state, because governor's
 /// own stores are not bounded.
-struct Bucket<K: Hash + Eq + Clone>(Option<Counter<K>>);
+pub struct Bucket<K: Hash + Eq + Clone>(Option<Counter<K>>);
 
 struct Counter<K: Hash + Eq + Clone> {
     governor: governor::RateLimiter<Request<K>, BoundedStore<K>, SecondsClock, NoOpMiddleware<Nanos>>,
@@ -237,13 +171,16 @@ impl<K: Hash + Eq + Clone> Bucket<K> {
     }
 
     /// Counts a request.
-    fn take(&self, key: &K) -> Result<(), RateLimited> {
-        self.check(&Request { key: key.clone(), counts: true })
+    ///
+    /// # Errors
+    /// The limit is reached.
+    pub fn take(&self, key: impl Into<K>) -> Result<(), RateLimited> {
+        self.check(&Request { key: key.into(), counts: true })
     }
 
     /// Counts several at once, after one that was counted alone. More than the whole limit count as the whole limit:
     /// else they would never fit.
-    fn take_more(&self, key: &K, count: usize) -> Result<(), RateLimited> {
+    fn take_more(&self, key: K, count: usize) -> Result<(), RateLimited> {
         let (Some(Counter { governor, limit, .. }), Some(count)) =
             (&self.0, u32::try_from(count).map_or(Some(NonZeroU32::MAX), NonZeroU32::new))
         else {
@@ -252,14 +189,17 @@ impl<K: Hash + Eq + Clone> Bucket<K> {
         let Some(rest) = NonZeroU32::new(limit.get() - 1) else {
             return Ok(());
         };
-        let request = Request { key: key.clone(), counts: true };
+        let request = Request { key, counts: true };
         let counted = governor.check_key_n(&request, count.min(rest)).unwrap_or(Ok(()));
         counted.map_err(|refused| limited(&refused, governor.clock()))
     }
 
     /// Checks the limit without counting.
-    fn look(&self, key: &K) -> Result<(), RateLimited> {
-        self.check(&Request { key: key.clone(), counts: false })
+    ///
+    /// # Errors
+    /// The limit is reached.
+    pub fn look(&self, key: impl Into<K>) -> Result<(), RateLimited> {
+        self.check(&Request { key: key.into(), counts: false })
     }
 
     fn check(&self, request: &Request<K>) -> Result<(), RateLimited> {
@@ -324,44 +264,44 @@ mod tests {
         let (rate_limiter, clock) = new_limiter(10);
         let (ana, ben) = (UserId::new(1), UserId::new(2));
         for _ in 0..10 {
-            assert_eq!(rate_limiter.may_search(ana), Ok(()));
+            assert_eq!(rate_limiter.search.take(ana), Ok(()));
         }
-        assert_eq!(rate_limiter.may_search(ana), Err(RateLimited { retry_after: 6 }));
-        assert_eq!(rate_limiter.may_search(ben), Ok(()));
+        assert_eq!(rate_limiter.search.take(ana), Err(RateLimited { retry_after: 6 }));
+        assert_eq!(rate_limiter.search.take(ben), Ok(()));
         clock.advance(6);
-        assert_eq!(rate_limiter.may_search(ana), Ok(()));
-        assert!(rate_limiter.may_search(ana).is_err());
+        assert_eq!(rate_limiter.search.take(ana), Ok(()));
+        assert!(rate_limiter.search.take(ana).is_err());
         clock.advance(60);
         rate_limiter.tidy();
-        assert_eq!(rate_limiter.may_search(ana), Ok(()));
+        assert_eq!(rate_limiter.search.take(ana), Ok(()));
     }
 
     #[test]
     fn zero_means_no_limit() {
         let (rate_limiter, _) = new_limiter(0);
-        assert!((0..1_000).all(|_| rate_limiter.may_search(UserId::new(1)).is_ok()));
-        assert!((0..1_000).all(|_| rate_limiter.may_register(None).is_ok()));
+        assert!((0..1_000).all(|_| rate_limiter.search.take(UserId::new(1)).is_ok()));
+        assert!((0..1_000).all(|_| rate_limiter.register.take(None).is_ok()));
     }
 
     #[test]
     fn sign_ins_are_limited_by_address() {
         let (rate_limiter, _) = new_limiter(10);
         let ip = |last| Some(IpAddr::from([192, 0, 2, last]));
-        assert!((0..6).all(|_| rate_limiter.may_sign_in(ip(9)).is_ok()));
-        assert!(rate_limiter.may_sign_in(ip(9)).is_err());
-        assert!(rate_limiter.may_sign_in(ip(8)).is_ok());
+        assert!((0..6).all(|_| rate_limiter.login.take(ip(9)).is_ok()));
+        assert!(rate_limiter.login.take(ip(9)).is_err());
+        assert!(rate_limiter.login.take(ip(8)).is_ok());
     }
 
     #[test]
     fn a_check_counts_nothing() {
         let (rate_limiter, clock) = new_limiter(0);
         let here = Some(IpAddr::from([192, 0, 2, 1]));
-        assert!((0..100).all(|_| rate_limiter.may_try_key(here).is_ok()));
-        assert!((0..20).all(|_| rate_limiter.wrong_key(here).is_ok()));
-        assert_eq!(rate_limiter.may_try_key(here), Err(RateLimited { retry_after: 3 }));
-        assert_eq!(rate_limiter.may_try_key(Some(IpAddr::from([192, 0, 2, 2]))), Ok(()));
+        assert!((0..100).all(|_| rate_limiter.wrong_keys.look(here).is_ok()));
+        assert!((0..20).all(|_| rate_limiter.wrong_keys.take(here).is_ok()));
+        assert_eq!(rate_limiter.wrong_keys.look(here), Err(RateLimited { retry_after: 3 }));
+        assert_eq!(rate_limiter.wrong_keys.look(Some(IpAddr::from([192, 0, 2, 2]))), Ok(()));
         clock.advance(3);
-        assert_eq!(rate_limiter.may_try_key(here), Ok(()));
+        assert_eq!(rate_limiter.wrong_keys.look(here), Ok(()));
         assert_eq!(rate_limiter.wrong_keys.keys(), 1);
     }
 
@@ -376,29 +316,32 @@ mod tests {
     fn a_bounded_number_of_addresses_is_remembered() {
         let (rate_limiter, clock) = new_limiter(0);
         let blocked = customer(0, 1);
-        while rate_limiter.wrong_key(blocked).is_ok() {}
+        while rate_limiter.wrong_keys.take(blocked).is_ok() {}
         let many = u32::try_from(bounds::MAX_RATE_LIMIT_KEYS * 3).unwrap();
         let mut refused = 0;
         for n in 1..many {
-            refused += u32::from(rate_limiter.wrong_key(customer(n, 1)).is_err());
+            refused += u32::from(rate_limiter.wrong_keys.take(customer(n, 1)).is_err());
         }
         assert_eq!(rate_limiter.wrong_keys.keys(), bounds::MAX_RATE_LIMIT_KEYS);
         assert!(refused > many / 2, "addresses beyond the bound share limits: {refused}");
         // The address that was refused is still refused, from its whole network.
-        assert!(rate_limiter.may_try_key(customer(0, 2)).is_err());
-        assert!(rate_limiter.wrong_key(customer(0, 3)).is_err());
+        assert!(rate_limiter.wrong_keys.look(customer(0, 2)).is_err());
+        assert!(rate_limiter.wrong_keys.take(customer(0, 3)).is_err());
         // After the flood, new addresses get entries of their own, also before the next `tidy`.
         clock.advance(60);
-        assert!((0..20).all(|host| rate_limiter.wrong_key(customer(many, host)).is_ok()));
-        assert!(rate_limiter.wrong_key(customer(many, 20)).is_err());
+        assert!((0..20).all(|host| rate_limiter.wrong_keys.take(customer(many, host)).is_ok()));
+        assert!(rate_limiter.wrong_keys.take(customer(many, 20)).is_err());
         assert_eq!(rate_limiter.wrong_keys.keys(), 1);
     }
 
     #[test]
     fn ipv4_mapped_addresses_count_as_ipv4_and_unknown_ones_together() {
-        assert_eq!(network(Some("::ffff:192.0.2.1".parse().unwrap())), Some("192.0.2.1".parse().unwrap()));
-        assert_eq!(network(Some("192.0.2.1".parse().unwrap())), Some("192.0.2.1".parse().unwrap()));
-        assert_eq!(network(customer(7, 9)), Some("2001:db8:0:7::".parse().unwrap()));
-        assert_eq!(network(None), None);
+        assert_eq!(
+            Network::from(Some("::ffff:192.0.2.1".parse().unwrap())),
+            Network(Some("192.0.2.1".parse().unwrap()))
+        );
+        assert_eq!(Network::from(Some("192.0.2.1".parse().unwrap())), Network(Some("192.0.2.1".parse().unwrap())));
+        assert_eq!(Network::from(customer(7, 9)), Network(Some("2001:db8:0:7::".parse().unwrap())));
+        assert_eq!(Network::from(None), Network(None));
     }
 }

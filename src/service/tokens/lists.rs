@@ -119,7 +119,7 @@ impl Tokens {
         listing: &TokenListing,
         page: PageRequest,
     ) -> Result<TokenPage<Token>, TokensError> {
-        self.core.rate_limiter.may_search(caller.user.id)?;
+        self.core.rate_limiter.search.take(caller.user.id)?;
         let Search { owner, name, key } = search;
         let Some(key) = key else {
             return self.list(owner, name.as_ref(), listing, page).await;

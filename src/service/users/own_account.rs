@@ -40,7 +40,7 @@ impl Users {
         let id = caller.user.id;
         let hashes = match &patch.password {
             Some((new, current)) => {
-                self.core.rate_limiter.may_sign_in(caller.origin.ip)?;
+                self.core.rate_limiter.login.take(caller.origin.ip)?;
                 let permit = self.passwords.queue()?;
                 let attempt = self.sign_in_limits.begin(&caller.user.username, Some(id), caller.origin.ip).await?;
                 let hash = {

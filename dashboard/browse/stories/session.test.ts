@@ -88,7 +88,7 @@ test('a wrong password shows an error and keeps the username', async ({ visit, r
   expect(await page.getByLabel('Username').inputValue()).toBe(eva.username);
 });
 
-test('an administrator who asked for no page begins at the overview of everyone', async ({ visit, site }) => {
+test('an administrator who asks for no page begins at the overview of all users', async ({ visit, site }) => {
   const page = await visit();
   await page.getByLabel('Username').fill(ROOT.username);
   await page.getByRole('textbox', { name: 'Password' }).fill(ROOT.password);

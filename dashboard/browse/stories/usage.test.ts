@@ -149,7 +149,7 @@ test('an amount is the same everywhere, and the newest day and the total of a ta
   expect(await isUncovered(table.getByRole('columnheader', { name: 'Requests' }))).toBe(true);
 });
 
-test('a page of usage, of a key and of everyone says why requests were refused', async ({
+test('the pages of usage, of a key and of all users say why requests were refused', async ({
   visit,
   root,
   site,
@@ -298,12 +298,12 @@ test('single requests say model, cost and ids, are searched, and go on page by p
   await page.setViewportSize({ width: 320, height: 700 });
   await eventually(() => horizontalOverflow(page)).toBe(0);
 
-  const everyones = await visit({ as: ROOT, path: `/admin/usage?user_id=${ada.id}` });
-  const newest = everyones.getByRole('table', { name: 'Latest requests' });
+  const adminPage = await visit({ as: ROOT, path: `/admin/usage?user_id=${ada.id}` });
+  const newest = adminPage.getByRole('table', { name: 'Latest requests' });
   await visible(newest.getByRole('row', { name: 'chat-7' }));
-  await everyones.getByRole('link', { name: 'Show all requests' }).click();
-  await visible(everyones.getByRole('heading', { name: 'Requests by everyone', level: 1 }));
-  await eventually(() => everyones.getByRole('table', { name: 'Requests' }).getByRole('row').count()).toBe(
+  await adminPage.getByRole('link', { name: 'Show all requests' }).click();
+  await visible(adminPage.getByRole('heading', { name: 'Requests by everyone', level: 1 }));
+  await eventually(() => adminPage.getByRole('table', { name: 'Requests' }).getByRole('row').count()).toBe(
     21,
   );
 });
@@ -357,10 +357,10 @@ test('requests are filtered by a key that is not among the first hundred', async
   await done(gateway.POST('/api/gateway/charge', { body: { key: zebra.key, quota: 1, request_id: 'z' } }));
 
   const own = await visit({ as: ada, path: '/requests' });
-  const everyones = await visit({ as: ROOT, path: '/admin/usage/requests' });
+  const adminPage = await visit({ as: ROOT, path: '/admin/usage/requests' });
   for (const [page, label] of [
     [own, name],
-    [everyones, `${name} of ${ada.username}`],
+    [adminPage, `${name} of ${ada.username}`],
   ] as const) {
     const select = page.getByRole('combobox', { name: 'Key', exact: true });
     await select.click();

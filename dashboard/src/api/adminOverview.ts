@@ -3,8 +3,8 @@ import { api, call } from './client';
 
 const REFRESH_MS = 30_000;
 
-/** The keys of everyone by state, and what was refused in the last hour. Reloaded regularly. */
-export function useEveryonesOverview() {
+/** The keys of all users by state, and what was refused in the last hour. Reloaded regularly. */
+export function useAllUsersOverview() {
   return useQuery({
     queryKey: ['admin', 'overview'],
     queryFn: ({ signal }) => call(api.GET('/api/admin/overview', { signal })),

@@ -11,7 +11,7 @@ export interface ForecastOptions {
   scope?: UsageScope;
   /** Absent for the account. */
   tokenId?: number;
-  /** Only for the scope `everyone`. */
+  /** Only for the scope `allUsers`. */
   userId?: number;
 }
 

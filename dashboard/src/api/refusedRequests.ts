@@ -16,7 +16,7 @@ export interface RefusedOptions {
   range?: DayRange;
   /** Absent for all tokens, also deleted ones. */
   tokenId?: number;
-  /** Absent for all users. Only for the scope `everyone`. */
+  /** Absent for all users. Only for the scope `allUsers`. */
   userId?: number;
 }
 

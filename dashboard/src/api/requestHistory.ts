@@ -18,9 +18,9 @@ export interface RequestOptions {
   range?: DayRange;
   /** Absent for all tokens, also deleted ones. */
   tokenId?: number;
-  /** Absent for all users. Only for the scope `everyone`. */
+  /** Absent for all users. Only for the scope `allUsers`. */
   userId?: number;
-  /** Absent for all gateways. Only for the scope `everyone`. */
+  /** Absent for all gateways. Only for the scope `allUsers`. */
   gatewayId?: number;
   model?: string;
   requestId?: string;
@@ -53,10 +53,10 @@ function allUsersQuery({ userId, gatewayId }: RequestOptions) {
 
 /** The address of all these requests as CSV. */
 export function requestsCsvHref(options: RequestOptions): string {
-  const allUsers = options.scope === 'everyone' ? allUsersQuery(options) : {};
+  const allUsers = options.scope === 'allUsers' ? allUsersQuery(options) : {};
   const query = { ...queryOf(options), ...allUsers, format: 'csv' };
   const params = Object.entries(query).filter((entry): entry is [string, string] => Boolean(entry[1]));
-  const path = options.scope === 'everyone' ? '/api/admin/usage/requests' : '/api/usage/requests';
+  const path = options.scope === 'allUsers' ? '/api/admin/usage/requests' : '/api/usage/requests';
   return `${path}?${new URLSearchParams(params)}`;
 }
 

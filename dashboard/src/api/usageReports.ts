@@ -8,10 +8,10 @@ import { tokensKey } from './tokenCache';
 export type Report = components['schemas']['ReportBody'];
 export type ReportRow = components['schemas']['ReportRowBody'];
 
-/** Whose tokens: those of the signed-in user, or those of everyone, for administrators. */
-export type UsageScope = 'own' | 'everyone';
+/** Whose usage: that of the signed-in user, or that of all users, for administrators. */
+export type UsageScope = 'own' | 'allUsers';
 
-/** What usage is split by. Only everyone's has users and gateways. */
+/** What usage is split by. Users and gateways are only for the scope `allUsers`. */
 export type UsageSplit = 'model' | 'token' | 'user' | 'gateway';
 
 export interface UsageOptions {
@@ -20,7 +20,7 @@ export interface UsageOptions {
   range?: DayRange;
   /** Absent for all tokens, also deleted ones. */
   tokenId?: number;
-  /** Absent for all users. Only for the scope `everyone`. */
+  /** Absent for all users. Only for the scope `allUsers`. */
   userId?: number;
 }
 
@@ -44,14 +44,14 @@ function fetchReport({ scope, ...options }: Options, signal: AbortSignal): Promi
   const query = queryOf(options);
   const { user_id, ...own } = query;
   const answer =
-    scope === 'everyone'
+    scope === 'allUsers'
       ? call(api.GET('/api/admin/usage', { params: { query }, signal }))
       : call(api.GET('/api/usage', { params: { query: own }, signal }));
   return answer as Promise<Report>;
 }
 
 function keyOf({ scope, ...options }: UsageOptions, ...rest: string[]) {
-  const place = scope === 'everyone' ? ['admin', 'usage'] : [...tokensKey, 'report'];
+  const place = scope === 'allUsers' ? ['admin', 'usage'] : [...tokensKey, 'report'];
   return [...place, options, ...rest];
 }
 
@@ -95,9 +95,9 @@ function nothingIfTooLarge(error: unknown): undefined {
   throw error;
 }
 
-/** Keys of everyone are named with their owners. */
+/** In usage of all users, keys are named with their owners. */
 function groupingOf(scope: UsageScope | undefined, split: UsageSplit): Grouping {
-  return scope === 'everyone' && split === 'token' ? 'user,token' : split;
+  return scope === 'allUsers' && split === 'token' ? 'user,token' : split;
 }
 
 export function daysOf({ rows }: Report): DayUsage[] {
@@ -109,5 +109,5 @@ export function usageCsvHref({ scope, split, ...options }: UsageOptions & { spli
   const query = queryOf({ ...options, groupBy: `day,${groupingOf(scope, split)}` });
   const params = new URLSearchParams({ format: 'csv' });
   for (const [name, value] of Object.entries(query)) if (value !== undefined) params.set(name, value);
-  return `${scope === 'everyone' ? '/api/admin/usage' : '/api/usage'}?${params}`;
+  return `${scope === 'allUsers' ? '/api/admin/usage' : '/api/usage'}?${params}`;
 }

@@ -50,7 +50,7 @@ export function KeyFacts({ token, maskedKey, owner }: Props) {
         )}
         <Fact name={fields.remain_quota.label} span="half">
           <QuotaBar used={token.used_quota} remain={token.remain_quota} unlimited={token.unlimited_quota} />
-          <ForecastLines scope={owner ? 'everyone' : 'own'} tokenId={token.id} />
+          <ForecastLines scope={owner ? 'allUsers' : 'own'} tokenId={token.id} />
         </Fact>
         {limitedPeriods(token.period_usage).length > 0 && (
           <Fact name={fields.period_limits.label} span="half">

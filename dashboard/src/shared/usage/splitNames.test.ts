@@ -18,14 +18,14 @@ describe('rowName', () => {
     expect(nameOf({ model: 'o1' }, 'model', 'own')).toBe('o1');
     expect(nameOf({ model: '' }, 'model', 'own')).toBe(words.noModel);
     expect(nameOf({ token_name: 'app', username: 'ana' }, 'token', 'own')).toBe('app');
-    expect(nameOf({ token_name: 'app', username: 'ana' }, 'token', 'everyone')).toBe('app · ana');
-    expect(nameOf({ username: 'ana' }, 'user', 'everyone')).toBe('ana');
+    expect(nameOf({ token_name: 'app', username: 'ana' }, 'token', 'allUsers')).toBe('app · ana');
+    expect(nameOf({ username: 'ana' }, 'user', 'allUsers')).toBe('ana');
     expect(rowName(undefined, 'model', 'own')).toBe(words.other);
   });
 
   it('names gateways, also removed and unknown ones', () => {
-    expect(nameOf({ gateway_id: 2, gateway_name: 'edge' }, 'gateway', 'everyone')).toBe('edge');
-    expect(nameOf({ gateway_id: 2, gateway_name: '' }, 'gateway', 'everyone')).toBe(words.removedGateway(2));
-    expect(nameOf({ gateway_id: null, gateway_name: '' }, 'gateway', 'everyone')).toBe(words.noGateway);
+    expect(nameOf({ gateway_id: 2, gateway_name: 'edge' }, 'gateway', 'allUsers')).toBe('edge');
+    expect(nameOf({ gateway_id: 2, gateway_name: '' }, 'gateway', 'allUsers')).toBe(words.removedGateway(2));
+    expect(nameOf({ gateway_id: null, gateway_name: '' }, 'gateway', 'allUsers')).toBe(words.noGateway);
   });
 });

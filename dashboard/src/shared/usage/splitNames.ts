@@ -3,7 +3,7 @@ import { texts } from '../../texts';
 
 const words = texts.usage;
 
-/** The name of a model, key, user or gateway; a key of everyone is named with its owner. Absent rows are all others. */
+/** The name of a model, key, user or gateway. In usage of all users, a key has its owner too. No row: all others. */
 export function rowName(row: ReportRow | undefined, split: UsageSplit, scope: UsageScope): string {
   if (!row) return words.other;
   const { model, token_name, username, gateway_id, gateway_name } = row;
@@ -15,6 +15,6 @@ export function rowName(row: ReportRow | undefined, split: UsageSplit, scope: Us
     case 'gateway':
       return gateway_name || (gateway_id == null ? words.noGateway : words.removedGateway(gateway_id));
     case 'token':
-      return scope === 'everyone' ? `${token_name} · ${username}` : (token_name ?? '');
+      return scope === 'allUsers' ? `${token_name} · ${username}` : (token_name ?? '');
   }
 }

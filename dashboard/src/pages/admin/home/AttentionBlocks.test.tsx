@@ -3,7 +3,7 @@ import { MantineProvider } from '@mantine/core';
 import { act } from 'react';
 import { createRoot } from 'react-dom/client';
 import { afterEach, expect, it, vi } from 'vitest';
-import { useEveryonesOverview } from '../../../api/adminOverview';
+import { useAllUsersOverview } from '../../../api/adminOverview';
 import { KeysBlock } from './AttentionBlocks';
 
 vi.mock('../../../api/adminOverview');
@@ -15,7 +15,7 @@ afterEach(() => act(() => root.render(null)));
 
 async function textWith(truncated: boolean) {
   const data = { states: { working: 10_000 }, refused_last_hour: [], truncated };
-  vi.mocked(useEveryonesOverview, { partial: true }).mockReturnValue({ data, error: null });
+  vi.mocked(useAllUsersOverview, { partial: true }).mockReturnValue({ data, error: null });
   await act(() =>
     root.render(
       <MantineProvider env="test">

@@ -1,6 +1,6 @@
 import { Text } from '@mantine/core';
 import { Link } from 'wouter';
-import { useEveryonesOverview } from '../../../api/adminOverview';
+import { useAllUsersOverview } from '../../../api/adminOverview';
 import attention from '../../../shared/Attention.module.css';
 import { listHref } from '../../../shared/listQuery';
 import { NothingToDo } from '../../../shared/NothingToDo';
@@ -16,9 +16,9 @@ import { useReliefs } from './useReliefs';
 
 const words = texts.adminHome.attention;
 
-/** Refusals of the last hour with what ends them, and stopped keys of everyone. */
+/** Refusals of the last hour with what ends them, and stopped keys of all users. */
 export function AttentionBlock() {
-  const { data, error, refetch } = useEveryonesOverview();
+  const { data, error, refetch } = useAllUsersOverview();
   const { relief, forms } = useReliefs();
   return (
     <>
@@ -42,7 +42,7 @@ export function AttentionBlock() {
                     <AlarmingRow
                       key={`${refusals.token_id} ${refusals.reason}`}
                       refusals={refusals}
-                      scope="everyone"
+                      scope="allUsers"
                       fix={relief(refusals)}
                     />
                   ))}
@@ -56,7 +56,7 @@ export function AttentionBlock() {
                   ))}
                 </ul>
               )}
-              <QuietLine quiet={quiet} scope="everyone" />
+              <QuietLine quiet={quiet} scope="allUsers" />
             </>
           );
         }}
@@ -66,9 +66,9 @@ export function AttentionBlock() {
   );
 }
 
-/** The number of keys of everyone by state. */
+/** The number of keys of all users by state. */
 export function KeysBlock() {
-  const { data, error, refetch } = useEveryonesOverview();
+  const { data, error, refetch } = useAllUsersOverview();
   return (
     <Block
       title={texts.overview.keys.title}

@@ -24,7 +24,7 @@ export function LowWallets() {
   const admin = useUser();
   const status = useStatus();
   const users = useSmallestWallets();
-  const spend = useUsageReport({ scope: 'everyone', groupBy: 'user' });
+  const spend = useUsageReport({ scope: 'allUsers', groupBy: 'user' });
 
   const { topUp, forms } = useReliefs();
 

@@ -10,10 +10,10 @@ const words = texts.adminHome;
 const WEEK = 7;
 
 function useSpend() {
-  return useUsageReport({ scope: 'everyone', groupBy: 'day' });
+  return useUsageReport({ scope: 'allUsers', groupBy: 'day' });
 }
 
-/** The spend of everyone today and over 7 and 30 days. If it cannot be loaded, only the chart says so. */
+/** The spend of all users today and over 7 and 30 days. If it cannot be loaded, only the chart says so. */
 export function SpendTotals() {
   const { data, error } = useSpend();
   if (error && !data) return null;
@@ -32,7 +32,7 @@ export function SpendTotals() {
   );
 }
 
-/** The spend of everyone by day. */
+/** The spend of all users by day. */
 export function SpendBlock() {
   const { data, error, refetch } = useSpend();
   return (

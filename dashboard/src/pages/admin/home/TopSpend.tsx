@@ -16,7 +16,7 @@ const ALL = '/admin/usage?range=30d';
 
 /** The users who spent most in 30 days. */
 export function TopUsers() {
-  const { data, error, refetch } = useUsageReport({ scope: 'everyone', groupBy: 'user' });
+  const { data, error, refetch } = useUsageReport({ scope: 'allUsers', groupBy: 'user' });
   return (
     <Block
       title={words.users.title}
@@ -42,7 +42,7 @@ export function TopUsers() {
 
 /** The keys that spent most in 30 days. */
 export function TopKeys() {
-  const { data, error, refetch } = useUsageReport({ scope: 'everyone', groupBy: 'user,token' });
+  const { data, error, refetch } = useUsageReport({ scope: 'allUsers', groupBy: 'user,token' });
   return (
     <Block
       title={words.keys.title}

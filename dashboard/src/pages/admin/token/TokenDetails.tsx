@@ -45,7 +45,7 @@ export function TokenDetails({ id }: { id: number }) {
           maskedKey={<Text ff="monospace">{token.masked_key}</Text>}
           owner={<UserLink id={token.user_id} name={token.username} inherit />}
         />
-        <UsageSection token={token} scope="everyone" />
+        <UsageSection token={token} scope="allUsers" />
         <AuditSection
           words={words.history}
           filter={{ subject_kind: 'token', subject_id: String(id) }}

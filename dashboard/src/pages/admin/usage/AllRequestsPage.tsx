@@ -34,7 +34,7 @@ function AllRequests({ timeZone }: { timeZone: string }) {
   const { user_id, token_id } = filters;
   return (
     <RequestHistory
-      scope="everyone"
+      scope="allUsers"
       range={range}
       filters={filters}
       onFilter={onFilter}

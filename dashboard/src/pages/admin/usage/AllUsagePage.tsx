@@ -42,7 +42,7 @@ function nameOf(row: ReportRow) {
   if (row.token_id != null) return keyAndOwner(row);
   if (row.user_id != null) return <UserLink id={row.user_id} name={row.username} fw={600} />;
   const split = row.gateway_id === undefined ? 'model' : 'gateway';
-  return <Name>{rowName(row, split, 'everyone')}</Name>;
+  return <Name>{rowName(row, split, 'allUsers')}</Name>;
 }
 
 function AllUsage({ timeZone }: { timeZone: string }) {
@@ -50,7 +50,7 @@ function AllUsage({ timeZone }: { timeZone: string }) {
   const { state, range, setState } = useRange(today);
   const [params, setParams] = useSearchParams();
   const userId = readId(params.get('user_id'));
-  const options = { scope: 'everyone', range, userId } as const;
+  const options = { scope: 'allUsers', range, userId } as const;
   const splits = userId === undefined ? splitsOfAll : splitsOfUser;
   const { split, setSplit } = useSplit(splits);
   return (

@@ -6,7 +6,7 @@ import { texts } from '../../../texts';
 import { isSearchable, useAllKeys } from '../shared/useAllKeys';
 
 interface Props {
-  /** The ID of the owner, or empty for the keys of everyone. */
+  /** The ID of the owner, or empty for the keys of all users. */
   userId: string;
   /** The ID of a key, or empty. */
   value: string;

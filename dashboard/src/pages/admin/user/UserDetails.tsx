@@ -61,7 +61,7 @@ export function UserDetails({ id }: { id: number }) {
         <UserFacts user={user} />
         <UserSpend userId={id} />
         <RefusedRequests
-          scope="everyone"
+          scope="allUsers"
           userId={id}
           name={({ token_id, token_name }) => <TokenLink id={token_id} name={token_name} />}
         />

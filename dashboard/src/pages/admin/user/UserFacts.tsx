@@ -28,7 +28,7 @@ export function UserFacts({ user }: { user: User }) {
           <Text size="sm" c="dimmed">
             {wallet.spent(formatUsd(user.used_quota))}
           </Text>
-          <ForecastLines scope="everyone" userId={user.id} />
+          <ForecastLines scope="allUsers" userId={user.id} />
         </Fact>
         <Fact name={facts.requests}>
           <span className="tabular">{formatInteger(user.request_count)}</span>

@@ -13,7 +13,7 @@ const words = texts.adminUser.spend;
 
 /** What the keys of the user spent in 30 days. */
 export function UserSpend({ userId }: { userId: number }) {
-  const { data, error, refetch } = useUsageReport({ scope: 'everyone', groupBy: 'day', userId });
+  const { data, error, refetch } = useUsageReport({ scope: 'allUsers', groupBy: 'day', userId });
   const total = data && totalsOf(daysOf(data));
   return (
     <Paper component="section" p="lg" aria-busy={!data && !error}>

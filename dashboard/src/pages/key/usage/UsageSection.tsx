@@ -13,7 +13,7 @@ import { useRange } from '../../../shared/usage/useRange';
 
 interface Props {
   token: Token;
-  /** `everyone` for the token of another user. */
+  /** `allUsers` for the token of another user. */
   scope?: UsageScope;
 }
 

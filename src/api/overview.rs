@@ -1,4 +1,4 @@
-//! A user's overview, and that of everyone's keys.
+//! The overview of a user, and that of all users' keys.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;

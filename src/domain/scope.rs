@@ -12,7 +12,7 @@ pub enum Scope {
 }
 
 impl Scope {
-    /// The user or the token; both are `None` for everyone.
+    /// The user or the token; both are `None` for all users.
     pub const fn ids(self) -> (Option<UserId>, Option<TokenId>) {
         match self {
             Self::Everyone => (None, None),

@@ -37,7 +37,7 @@ pub struct Token {
 }
 
 impl Token {
-    /// A token whose fields nobody has set. Creation is an edit of it.
+    /// A token with empty fields. Creation is an edit of it.
     pub fn empty(id: TokenId, user_id: UserId, key_hint: KeyHint, name: TokenName, now: UnixTime) -> Self {
         Self {
             id,

@@ -103,7 +103,7 @@ impl Token {
         })
     }
 
-    /// What an edit made of `old`.
+    /// The changes from `old` to this token, for the audit log.
     pub fn changes_since(&self, old: &Self) -> FieldChanges {
         // Without `..`, so that a new field cannot be left out.
         let Token {

@@ -175,7 +175,7 @@ impl Grouping {
         Self::among(&known, text).ok_or(ReportInvalid::Grouping)
     }
 
-    /// From `group_by` of a report of everyone. With tokens it names their owners too.
+    /// From `group_by` of a report of all users. Grouping by token also groups by owner.
     ///
     /// # Errors
     /// An unknown dimension.

@@ -30,7 +30,7 @@ pub struct User {
     pub disabled_by: Option<Role>,
     /// The group of its tokens that name no other group.
     pub group: String,
-    /// The wallet: what all its tokens together may spend, and what they did.
+    /// The wallet: what all its tokens together may spend, and what they have spent.
     pub wallet: Account,
     /// Number of charges.
     pub request_count: i64,
@@ -43,7 +43,7 @@ pub struct User {
 }
 
 impl User {
-    /// An enabled account whose fields nobody has set. Creation is an edit of it.
+    /// An enabled account with empty fields. Creation is an edit of it.
     pub fn empty(id: UserId, username: Username, now: UnixTime) -> Self {
         Self {
             id,
@@ -82,7 +82,7 @@ impl User {
         open_to_all || self.token_api_enabled || self.role.is_admin()
     }
 
-    /// What an edit made of `old`.
+    /// The changes from `old` to this account, for the audit log.
     pub fn changes_since(&self, old: &Self) -> FieldChanges {
         // Without `..`, so that a new field cannot be left out.
         let Self {
@@ -134,8 +134,7 @@ impl User {
 #[error("root disabled this account; only root can enable it again")]
 pub struct AccountDisabledByRoot;
 
-/// What an administrator sets of an account beside its status, its password and its wallet. `None` leaves a field as it
-/// is.
+/// The fields of an account that an administrator sets, except status, password and wallet. `None` keeps a field.
 #[derive(Debug, Default)]
 pub struct UserPatch {
     pub display_name: Option<String>,
@@ -157,7 +156,7 @@ pub enum Role {
     User = 1,
     /// Manages users too.
     Admin = 10,
-    /// Manages everyone.
+    /// Manages all accounts.
     Root = 100,
 }
 
@@ -210,7 +209,7 @@ impl Role {
     }
 
     /// Returns true if this role may manage accounts of role `other`: administrators manage users, root manages
-    /// everyone.
+    /// all accounts.
     pub fn may_manage(self, other: Self) -> bool {
         self == Self::Root || (self.is_admin() && other < self)
     }
@@ -245,7 +244,7 @@ impl UserStatus {
     }
 }
 
-/// Which accounts to list, and in which order. What is `None` matches every account.
+/// Which accounts to list, and in which order. `None` matches every account.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct UserFilter {
     pub status: Option<UserStatus>,
@@ -261,7 +260,7 @@ named! {
     pub enum UserSort {
         #[default]
         Id = "id",
-        /// In one case, by code point.
+        /// Case-folded, by code point.
         Username = "username",
         /// The wallet.
         Quota = "quota",

@@ -1,4 +1,4 @@
-//! Overviews: a user's spend of the last days and the tokens that need attention; the states of everyone's tokens.
+//! Overviews: a user's spend of the last days and the tokens that need attention; the states of all users' tokens.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -46,7 +46,7 @@ pub struct Overview {
     pub owner: User,
 }
 
-/// What an administrator has to know of everyone's keys.
+/// The overview of all users' tokens, for administrators.
 #[derive(Debug)]
 pub struct AllUsersOverview {
     /// Of the newest [`bounds::MAX_LISTED_TOKENS`] tokens.

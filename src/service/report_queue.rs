@@ -1,6 +1,6 @@
-//! The line of reports. A report over much usage runs for seconds on a connection of its own, so one is made at a time
-//! for a user and a few in all; the others wait, and a bounded number of them may. Without it, the reports of one user
-//! would take all connections from everyone else's requests.
+//! The queue of reports. A report over much usage takes seconds on its own connection. So one report of a user runs at
+//! a time, and a few in all; a bounded number of others waits. Without the queue, the reports of one user could take
+//! all connections.
 
 use std::collections::HashMap;
 use std::future::Future;
@@ -107,8 +107,8 @@ impl ReportQueue {
         let (place, turn) = self.enter(user)?;
         let turn = turn.acquire_owned().await.expect("the semaphore is never closed");
         let running = Arc::clone(&self.running).acquire_owned().await.expect("the semaphore is never closed");
-        // A task of its own holds the permits, because the database goes on with a statement whose request was
-        // cancelled.
+        // If the request is cancelled, the database still finishes its statement. So the permits belong to a task,
+        // which goes on until then.
         let report = async move {
             let _permits = (running, turn, place);
             report.await

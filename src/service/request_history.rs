@@ -1,4 +1,4 @@
-//! Single requests: a user's own, those of a key for its holder, and everyone's for administrators (spec §13.8).
+//! Single requests: of a user, of a key for its holder, and of all users for administrators (spec §13.8).
 
 use std::net::IpAddr;
 use std::sync::Arc;
@@ -173,7 +173,7 @@ impl RequestHistory {
     }
 }
 
-/// A page by its number. The rows that a filter lets pass are counted by reading them.
+/// A page by its number. With a filter, the total is counted by reading the rows.
 async fn read_page(
     conn: &mut Conn,
     scope: Scope,
@@ -219,7 +219,7 @@ async fn read_all(
     }
 }
 
-/// Reads pages until there are `most` requests, or no more, or as much was read as may be.
+/// Reads pages until there are `most` requests, no more follow, or [`bounds::MAX_PAGES_READ`] pages were read.
 async fn read_newest(
     conn: &mut Conn,
     scope: Scope,

@@ -1,4 +1,4 @@
-//! Usage over longer ranges, grouped: a user's own, and everyone's for administrators (spec §13.6).
+//! Grouped usage over longer ranges: of a user, and for administrators of all users (spec §13.6).
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -75,7 +75,7 @@ impl UsageReports {
         self.core.clock.now().day_in(zone.unwrap_or(self.core.calendar.zone))
     }
 
-    /// The usage of what the viewer asks for.
+    /// The usage that the viewer asks for.
     ///
     /// # Errors
     /// There is no such user or token, or it is not the viewer's; too many rows; too much usage to read; too many
@@ -92,7 +92,7 @@ impl UsageReports {
         self.reports.run(viewer.user(), report).await
     }
 
-    /// The refused requests of what the viewer asks for.
+    /// The refused requests that the viewer asks for.
     ///
     /// # Errors
     /// There is no such user or token, or it is not the viewer's; too much to read; too many reports at once; the
@@ -110,7 +110,10 @@ impl UsageReports {
     }
 }
 
-/// What a viewer asks for, if it exists, or existed, and the viewer may see it.
+/// The scope that a viewer asks for. Deleted users and tokens count as existing.
+///
+/// # Errors
+/// There is no such user or token, or the token is another user's.
 pub(super) async fn resolve(conn: &mut Conn, viewer: Viewer) -> Result<Scope, UsageReportsError> {
     let scope = match viewer {
         Viewer::Owner(user, None) => return Ok(Scope::User(user)),
@@ -151,7 +154,7 @@ async fn usage(
             if let Some(since) = spend::find_charges_since(conn).await?
                 && span.seconds(zone).0 < since
             {
-                // The first whole day.
+                // The first day whose charges are all kept.
                 return Err(UsageReportsError::ChargesDeleted(since.plus(DAY - 1).day_in(zone)));
             }
             usage_reports::list_in(conn, scope, span, zone, grouping).await?
@@ -177,7 +180,7 @@ async fn usage(
     Ok(report)
 }
 
-/// The gateways of all days of a span are known: from their sums, or from their charges.
+/// Returns an error if a day of the span has neither sums by gateway nor all its charges.
 async fn require_gateways(conn: &mut Conn, span: ReportSpan, zone: Tz) -> Result<(), UsageReportsError> {
     let from = usage_rollup::find(conn).await?.rolled_until.max(span.from);
     let open = ReportSpan { from, to: span.to };

@@ -305,10 +305,10 @@ pub async fn list_wallet_limit_violations(
     Ok(rows.into_iter().map(|row| Violation { id: row.id, recorded: row.recorded, sum: row.sum }).collect())
 }
 
-/// A day or a month of a user, or of everyone, whose sum is not that of `usage_daily`.
+/// A day or a month of a user, or of all users, whose sum is not that of `usage_daily`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RollUpViolation {
-    /// 0: everyone.
+    /// 0: all users.
     pub user_id: UserId,
     /// The day, or the first of the month.
     pub day: String,
@@ -360,7 +360,7 @@ pub async fn list_rollup_violations(conn: &mut Conn, from: i64, to: i64) -> Resu
         .collect())
 }
 
-/// Days whose sums of everyone are not those of all users.
+/// Days on which the sums of user 0 (all users) differ from the sums of the users.
 pub async fn list_rollup_violations_of_everyone(conn: &mut Conn) -> Result<Vec<RollUpViolation>, StorageError> {
     let rows = sqlx::query!(
         r#"with sums as (

@@ -117,8 +117,8 @@ pub async fn insert(conn: &mut Conn, samples: &[(RefusalSample, Option<StoredAdd
     Ok(())
 }
 
-/// What was refused of the tokens of a user, or of everyone, since a time, by token and reason; the largest numbers
-/// first. Of the two sources only one is read.
+/// The numbers of refusals of the tokens of a user, or of all users, since a time, by token and reason; the largest
+/// first. Only one of the two sources is read.
 pub async fn list_recent(
     conn: &mut Conn,
     user: Option<UserId>,
@@ -139,7 +139,7 @@ pub async fn list_recent(
         since as UnixTime,
         user as Option<UserId>,
         bounds::MAX_RECENT_REFUSALS_READ,
-        // A later version may have written others.
+        // Rows of a later version may have other reasons.
         &RefusalReason::ALL.map(|reason| reason.as_str().to_owned()),
         bounds::MAX_RECENT_REFUSALS
     )

@@ -1,8 +1,8 @@
-//! Single charges and refusals with everything that is known of them, in windows of time. They are found by token and
-//! time, because `charges` has no index of users: each index costs every charge. Those of everyone are found by time.
+//! Single charges, refusals and imported requests, in windows of time. Those of a user are found by token and time,
+//! because `charges` has no index by user: each index slows every charge. Those of all users are found by time.
 //!
-//! Each statement has the rows of everyone, of a user and of a token, of which it reads one. All run in a transaction
-//! after [`use_index_of_time`].
+//! Each statement has three branches, for all users, a user and a token, and reads the rows of one. All run in a
+//! transaction after [`use_index_of_time`].
 
 use super::refusals::LimitColumns;
 use super::{Conn, StorageError};
@@ -105,7 +105,7 @@ pub async fn list_refusals(
     most: i64,
 ) -> Result<Vec<PastRequest>, StorageError> {
     let (user, token) = scope.ids();
-    // A later version may have written others.
+    // Rows of a later version may have other calls and reasons.
     let calls = RefusedCall::ALL.map(|call| call.as_str().to_owned());
     let reasons = filter.reason.as_ref().map_or(&RefusalReason::ALL[..], std::slice::from_ref);
     let reasons: Vec<_> = reasons.iter().map(|reason| reason.as_str().to_owned()).collect();
@@ -220,9 +220,9 @@ pub async fn list_imported(
     Ok(requests.collect())
 }
 
-/// Lets this transaction use the BRIN index of charges by time: it needs the bitmap scans that connections switch off,
-/// and a btree by token looks cheaper to the planner than it is. A statement has one plan for a
-/// connection, so those of this module always run in such a transaction.
+/// Lets this transaction use the BRIN index of charges by time. The index needs bitmap scans, which connections switch
+/// off, and the planner takes a btree by token for cheaper than it is. A connection keeps one plan of a statement, so
+/// the statements of this module always run in such a transaction.
 pub async fn use_index_of_time(conn: &mut Conn) -> Result<(), StorageError> {
     sqlx::query!(
         r#"select set_config('enable_bitmapscan', 'on', true) as "a!", set_config('enable_indexscan', 'off', true) as "b!",
@@ -233,7 +233,7 @@ pub async fn use_index_of_time(conn: &mut Conn) -> Result<(), StorageError> {
     Ok(())
 }
 
-/// Ends what [`use_index_of_time`] began, for a transaction that goes on with other statements.
+/// Undoes [`use_index_of_time`], for a transaction that goes on with other statements.
 pub async fn use_all_indexes(conn: &mut Conn) -> Result<(), StorageError> {
     sqlx::query!(
         r#"select set_config('enable_bitmapscan', 'off', true) as "a!", set_config('enable_indexscan', 'on', true) as "b!",
@@ -244,7 +244,7 @@ pub async fn use_all_indexes(conn: &mut Conn) -> Result<(), StorageError> {
     Ok(())
 }
 
-/// How many rows of this kind a window has, whatever their filter; at most `most`.
+/// The number of rows of this kind in a window, without a filter; at most `most`.
 pub async fn count(
     conn: &mut Conn,
     kind: OutcomeKind,

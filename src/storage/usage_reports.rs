@@ -1,5 +1,5 @@
-//! Reports over `usage_reported`: the table `usage_daily`, and what was used before an import. Grouped. Of days that
-//! are rolled up, their sums are read instead (see [`usage_rollup`](super::usage_rollup)).
+//! Grouped reports over `usage_reported`: the table `usage_daily`, and the usage from before an import. For days that
+//! are rolled up, the sums are read instead (see [`usage_rollup`](super::usage_rollup)).
 
 use chrono_tz::Tz;
 
@@ -24,11 +24,11 @@ pub struct Grouped {
 /// Which sums suffice for a report. All come from `usage_daily`, which alone has the days that are not rolled up yet.
 #[derive(Debug, Clone, Copy)]
 enum Detail {
-    /// Those of a user, or of everyone, by day and model.
+    /// The sums of a user, or of all users, by day and model.
     Models,
     /// The same by gateway. The days that are not rolled up come from the charges.
     Gateways,
-    /// Those of a token by month and model. The days of months that are not whole come from `usage_daily`.
+    /// The sums of tokens by month and model. The days of months that are not whole come from `usage_daily`.
     TokensByMonth,
     TokensByDay,
 }
@@ -97,8 +97,8 @@ pub async fn list(
     Ok(rows.into())
 }
 
-/// The sums by day and model of a user, or of everyone, of which user 0 has the row. Of the sources only those of the
-/// one or of the other are read.
+/// The sums by day and model of a user, or of all users, which are the rows of user 0. Only the sources of one of the
+/// two are read.
 async fn list_models(
     conn: &mut Conn,
     user: Option<UserId>,
@@ -152,7 +152,7 @@ async fn list_models(
     .await?)
 }
 
-/// The same by gateway; what is not rolled up, from single charges.
+/// The same by gateway. Days that are not rolled up are summed from single charges.
 async fn list_gateways(
     conn: &mut Conn,
     user: Option<UserId>,

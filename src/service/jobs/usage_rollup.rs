@@ -42,7 +42,7 @@ async fn begin(conn: &mut Conn, round: Round, rolled_until: Day, closed_until: D
     usage_rollup::update(conn, from, Some(Pass { from, until, after: UserId::new(0) })).await
 }
 
-/// Adds up the days of a pass for some more users, or for everyone at its end.
+/// Adds up the days of a pass for some more users, or, at its end, for all users together.
 async fn go_on(conn: &mut Conn, round: Round, pass: Pass) -> Result<(), StorageError> {
     let ends_month = pass.until == round.calendar.first_day(Period::Month, pass.until);
     let ended_month = ends_month.then(|| round.calendar.first_day(Period::Month, pass.from));

@@ -48,9 +48,9 @@ async fn a_demo_fills_an_empty_database_and_starts_again_on_it(pool: PgPool) {
     let models = shown.as_array().unwrap().iter().find(|setting| setting["name"] == "models.names").unwrap();
     assert_eq!((&models["value"][0], &models["is_default"]), (&"gpt-4o".into(), &false.into()));
     assert_eq!(root.get("/api/admin/token_api_requests?state=pending").await.ok()["total"], 2, "requests that wait");
-    let everyones = root.get("/api/admin/tokens?size=100").await.ok();
+    let all_users = root.get("/api/admin/tokens?size=100").await.ok();
     let members = |member: &str| {
-        let tokens = everyones["items"].as_array().unwrap().iter();
+        let tokens = all_users["items"].as_array().unwrap().iter();
         tokens.filter_map(|token| token[member].as_str().map(str::to_owned)).collect::<BTreeSet<_>>()
     };
     assert_eq!(members("group"), ["", "batch"].map(str::to_owned).into());

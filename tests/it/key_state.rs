@@ -109,9 +109,9 @@ async fn lists_searches_and_overviews_go_by_the_state(pool: PgPool) {
 
     let states = json!({ "working": 3, "used_up": 1, "key_limit_reached": 1 });
     assert_eq!(ana.get("/api/user/self/overview").await.ok()["states"], states);
-    let everyones = admin.get("/api/admin/overview").await.ok();
+    let all_users = admin.get("/api/admin/overview").await.ok();
     let states = json!({ "working": 3, "used_up": 1, "key_limit_reached": 1, "account_empty": 1 });
-    assert_eq!(everyones, json!({ "states": states, "truncated": false, "refused_last_hour": [] }));
+    assert_eq!(all_users, json!({ "states": states, "truncated": false, "refused_last_hour": [] }));
     ana.get("/api/admin/overview").await.refuses(403, "not_an_administrator");
 }
 

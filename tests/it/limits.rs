@@ -479,7 +479,7 @@ async fn every_object_may_be_sent_back_as_it_was_read(pool: PgPool) {
     let id = ana.creates(limits).await;
     let user = format!("/api/admin/users/{}", ana.id);
     root.patch(&user, json!({ "period_limits": { "month": 7 } })).await.ok();
-    let anyones = format!("/api/admin/tokens/{id}");
+    let admin_path = format!("/api/admin/tokens/{id}");
     let listed = async |caller: &Caller, path: &str| caller.get(path).await.ok()["items"][0].clone();
     let details = ana.get(&format!("/api/token/{id}/details")).await.ok();
     let found = ana.get("/api/token/search?keyword=one").await.ok()["items"][0].clone();
@@ -488,11 +488,11 @@ async fn every_object_may_be_sent_back_as_it_was_read(pool: PgPool) {
         details.clone(),
         listed(&ana, "/api/token/").await,
         found,
-        root.get(&anyones).await.ok(),
+        root.get(&admin_path).await.ok(),
     ] {
         ana.put("/api/token/", read.clone()).await.ok();
         ana.put("/api/token/?status_only=1", read.clone()).await.ok();
-        root.post(&format!("{anyones}/status"), read.clone()).await.ok();
+        root.post(&format!("{admin_path}/status"), read.clone()).await.ok();
         ana.post("/api/token/", read.clone()).await.ok();
         let copy = listed(&ana, "/api/token/").await;
         for field in ["name", "period_limits", "rate_limits", "model_limits"] {

@@ -113,8 +113,8 @@ async fn lists_searches_and_reports_use_indexes_without_statistics(pool: PgPool)
     let arguments =
         |more: &str| format!("'2026-01-01', '2026-01-31', 'day', false, false, false, false, 50001, {more}");
     let anas = UserId::new(ana.id);
-    // What it is grouped by, a part of the statement and its own arguments, and what it has to use: for a user, for
-    // everyone and for a token.
+    // What the report is grouped by, a part of the statement and its own arguments, and the indexes that it has to use:
+    // for a user, for all users and for a token.
     for (by, part, more, indexes) in [
         (
             "day",
@@ -193,9 +193,9 @@ async fn what_a_batch_writes_is_looked_up_after_the_tables_were_small(pool: PgPo
     }
 }
 
-/// Everyone's requests are found by time: refusals by a btree, charges by the BRIN index of their day.
+/// Requests of all users are found by time: refusals by a btree, charges by the BRIN index of their day.
 #[sqlx::test(migrator = "keymeter::storage::MIGRATOR")]
-async fn everyones_requests_are_found_by_their_time(pool: PgPool) {
+async fn requests_of_all_users_are_found_by_time(pool: PgPool) {
     let day = START - START % 86_400 + 9 * 86_400;
     sqlx::query("select make_charges_partition($1)").bind(day).execute(&pool).await.unwrap();
     let charges = "insert into charges (at, token_id, user_id, model, quota, shortfall, prompt_tokens, completion_tokens) \
@@ -221,7 +221,7 @@ async fn everyones_requests_are_found_by_their_time(pool: PgPool) {
     let (everyone, newest) = (Scope::Everyone, Position::NEWEST);
     request_history::list_refusals(&mut conn, everyone, window, newest, &filter, 10).await.unwrap();
     request_history::list_imported(&mut conn, everyone, window, newest, &filter, 10).await.unwrap();
-    // The rows of everyone, of a user and of a token are each found by an index, also under these settings.
+    // The rows of all users, of a user and of a token are each found by an index, also under these settings.
     let seconds = format!("{day}, {}, null, null", day + 60);
     for (statement, arguments, indexes) in [
         (

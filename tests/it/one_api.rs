@@ -42,7 +42,7 @@ async fn lists_and_searches_of_tokens_are_arrays(pool: PgPool) {
     assert_eq!(names(&tool.get("/api/token/?p=0&order=").await.ok()), names(&ten));
     assert_eq!(names(&tool.get("/api/token/search?keyword=key").await.ok()).len(), 12, "a search has no pages");
     assert_eq!(names(&tool.get("/api/token/search?keyword=key&size=3").await.ok()).len(), 3);
-    // one-api does not know `page_size`: whoever sends it, such as the dashboard, reads pages.
+    // one-api does not know `page_size`: a client that sends it, such as the dashboard, gets pages.
     for query in ["/api/token/?p=1&page_size=5", "/api/token/?p=1&ps=5", "/api/token/search?keyword=key&page_size=5"] {
         let page = tool.get(query).await.ok();
         assert_eq!(json!([page["page"], page["page_size"], page["total"]]), json!([1, 5, 12]), "{query}");

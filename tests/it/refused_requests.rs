@@ -138,7 +138,7 @@ async fn example(app: &TestApp, ana: &Caller, ben: &Caller, gateway: &Caller) ->
 }
 
 #[sqlx::test(migrator = "keymeter::storage::MIGRATOR")]
-async fn users_see_their_own_and_administrators_those_of_everyone_or_of_one(pool: PgPool) {
+async fn users_see_their_own_refusals_and_administrators_those_of_all_users_or_one(pool: PgPool) {
     let (app, ana, gateway) = app_with_wallet(pool, 100).await;
     let ben = app.enabled_user("ben").await;
     let [one, two] = example(&app, &ana, &ben, &gateway).await;

@@ -35,7 +35,7 @@ async fn reports_of_one_user_wait_in_line_and_leave_connections_to_others(pool: 
                 tokio::spawn(async move { caller.get(&path).await })
             })
             .collect();
-        // Whoever is refused is refused at once, and nobody else notices.
+        // A refusal comes at once, and requests of other users are not delayed.
         let others = async {
             for _ in 0..5 {
                 assert_eq!(ben.get("/api/user/self").await.ok()["username"], "ben", "{path}");

@@ -205,11 +205,11 @@ async fn searches_by_get_and_by_post_count_together(pool: PgPool) {
         answer.refuses_saying(429, "rate_limited", "too many requests; try again in 30 s");
         assert_eq!(answer.header("retry-after"), Some("30"));
     }
-    let anyones = "/api/admin/tokens/search";
+    let all_users = "/api/admin/tokens/search";
     for _ in 0..2 {
-        admin.post(anyones, json!({})).await.ok();
+        admin.post(all_users, json!({})).await.ok();
     }
-    admin.post(anyones, json!({})).await.refuses_saying(429, "rate_limited", "too many requests; try again in 30 s");
+    admin.post(all_users, json!({})).await.refuses_saying(429, "rate_limited", "too many requests; try again in 30 s");
 }
 
 #[sqlx::test(migrator = "keymeter::storage::MIGRATOR")]

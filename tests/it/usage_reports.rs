@@ -131,9 +131,9 @@ async fn usage_by_model_is_a_ranking_that_can_be_split_by_the_other_dimensions(p
     );
     assert_eq!(csv.text, expected);
 
-    let everyones = admin.get(&format!("{EVERYONE}?group_by=model,token&from=2026-03-08&to=2026-03-09")).await.ok();
-    assert_eq!(everyones["group_by"], json!(["user", "token", "model"]));
-    let rows = everyones["rows"].as_array().unwrap();
+    let all_users = admin.get(&format!("{EVERYONE}?group_by=model,token&from=2026-03-08&to=2026-03-09")).await.ok();
+    assert_eq!(all_users["group_by"], json!(["user", "token", "model"]));
+    let rows = all_users["rows"].as_array().unwrap();
     let spent: Vec<_> = rows.iter().map(|row| (row["token_id"].as_i64().unwrap(), &row["model"])).collect();
     assert_eq!(spent, [(two, &json!("o1")), (bens, &json!("o1")), (one, &json!("o1"))]);
 }
@@ -274,7 +274,7 @@ async fn reports_are_saved_as_csv(pool: PgPool) {
 }
 
 #[sqlx::test(migrator = "keymeter::storage::MIGRATOR")]
-async fn administrators_see_the_usage_of_everyone_one_user_or_one_token(pool: PgPool) {
+async fn administrators_see_the_usage_of_all_users_one_user_or_one_token(pool: PgPool) {
     let app = TestApp::new(pool).await;
     let (ana, ben, [one, two, bens]) = example(&app).await;
     let admin = app.admin("carla").await;

@@ -51,7 +51,7 @@ async fn assert_the_sums_are_right(pool: &PgPool) {
     assert_eq!(consistency::list_rollup_violations_of_everyone(conn).await.unwrap(), []);
 }
 
-/// Every report that the sums may answer, of a user and of everyone.
+/// Every report that the sums may answer, of a user and of all users.
 async fn reports(user: &Caller, admin: &Caller) -> Vec<Value> {
     let mut all = Vec::new();
     for span in ["from=2025-12-01&to=2026-03-10", "from=2026-01-01&to=2026-02-28", "from=2026-01-07&to=2026-01-19"] {

@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
 
 use super::auth::Admin;
-use super::csv::{Format, csv};
+use super::csv::{Format, cells, csv};
 use super::envelope::Envelope;
 use super::extract::{Query, query_number};
 use super::page::{PageBody, PageQuery};
@@ -207,25 +207,12 @@ fn csv_of(lines: Vec<AuditLine>, bom: bool) -> Response {
         "details",
         "changes",
     ];
-    let number = |number: Option<i64>| number.map_or_else(String::new, |number| number.to_string());
-    // Maps and lists of texts can always be written.
     let rows = lines.into_iter().map(move |line| {
-        vec![
-            line.id.to_string(),
-            line.at.get().to_string(),
-            number(line.actor_id.map(UserId::get)),
-            line.actor_name,
-            line.action,
-            line.subject_kind,
-            number(line.subject_id),
-            line.subject_name.unwrap_or_default(),
-            number(line.user_id),
-            line.user_name.unwrap_or_default(),
-            line.ip,
-            line.request_id,
-            serde_json::to_string(&line.details).unwrap_or_default(),
-            serde_json::to_string(&line.changes).unwrap_or_default(),
-        ]
+        // Without the empty members that the body has. Lists of texts can always be written.
+        let changes = serde_json::to_string(&line.changes).unwrap_or_default();
+        let mut row = cells(columns.split_last().map_or(&[], |(_, others)| others), &AuditBody::from(line));
+        row.push(changes);
+        row
     });
     csv("audit.csv", &columns, rows, bom)
 }

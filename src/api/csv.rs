@@ -1,11 +1,14 @@
 //! Answers as CSV (RFC 4180), for spreadsheets.
 
+use std::collections::HashMap;
 use std::convert::Infallible;
 
 use axum::body::Body;
 use axum::response::{IntoResponse, Response};
 use futures_util::stream;
 use http::{HeaderValue, header};
+use serde::Serialize;
+use serde_json::value::RawValue;
 
 use crate::api::errors::code::ErrorCode;
 use crate::api::errors::failure::ApiError;
@@ -51,6 +54,27 @@ pub fn csv(
         headers.insert(header::CONTENT_DISPOSITION, disposition);
     }
     response
+}
+
+/// The cells of a row: the members of `body` that have the names of the columns, or those of an object in it.
+pub fn cells(columns: &[&str], body: &impl Serialize) -> Vec<String> {
+    let text = serde_json::to_string(body).unwrap_or_default();
+    let members: HashMap<&str, &RawValue> = serde_json::from_str(&text).unwrap_or_default();
+    let objects = members.values().filter_map(|value| serde_json::from_str(value.get()).ok());
+    let inner: HashMap<&str, &RawValue> = objects.flat_map(|object: HashMap<_, _>| object).collect();
+    let cells = columns.iter().map(|name| {
+        let value = members.get(name).or_else(|| inner.get(name));
+        value.map_or_else(String::new, |value| cell(value.get()))
+    });
+    cells.collect()
+}
+
+/// A value of JSON as text. Lists and objects stay as they are.
+fn cell(json: &str) -> String {
+    match json {
+        "null" => String::new(),
+        _ => serde_json::from_str(json).unwrap_or_else(|_| json.to_owned()),
+    }
 }
 
 /// Lines, about [`CHUNK`] bytes at a time.
@@ -133,6 +157,16 @@ mod tests {
             "",
         ];
         assert_eq!(text, lines.join("\r\n"));
+    }
+
+    #[test]
+    fn cells_are_the_members_of_a_body_and_of_the_objects_in_it() {
+        let body = serde_json::json!({
+            "a": "x \"y\"", "n": 7, "none": null, "list": ["b"], "object": { "inner": true, "a": "not this one" },
+        });
+        let columns = ["n", "a", "none", "absent", "list", "inner", "object"];
+        let expected = ["7", "x \"y\"", "", "", "[\"b\"]", "true", "{\"a\":\"not this one\",\"inner\":true}"];
+        assert_eq!(cells(&columns, &body), expected);
     }
 
     #[test]

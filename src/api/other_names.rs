@@ -5,8 +5,9 @@
 
 /// Names for one thing.
 pub struct OtherNames {
-    /// In lower case, without `_` and `-`. `*stem*` is each name that contains `stem` and is no name of another entry.
-    names: &'static [&'static str],
+    /// Words in lower case, without `_` and `-`. `*stem*` is each name that contains `stem` and is no name of another
+    /// entry.
+    names: &'static str,
     /// Which values restrict. `null` and what is empty never do.
     restricts: Values,
     /// What to send instead; empty if nothing does the same.
@@ -75,220 +76,51 @@ pub const OF_ACCESS_TOKENS: &[OtherNames] = &[
 const STATUS_OF_TOKENS: &str = "`status` 1 or 2 to `PUT /api/token/?status_only=1`";
 const STATUS_OF_USERS: &str = "`status` 1 or 2 to `PATCH /api/admin/users/{id}`";
 
-const EXPIRY: &[&str] = &[
-    "*expir*",
-    "deadline",
-    "duration",
-    "endat",
-    "enddate",
-    "endsat",
-    "endtime",
-    "exp",
-    "keyduration",
-    "lifespan",
-    "lifetime",
-    "maxage",
-    "notafter",
-    "timetolive",
-    "ttl",
-    "ttldays",
-    "ttlhours",
-    "ttlminutes",
-    "ttlms",
-    "ttlseconds",
-    "validdays",
-    "validfor",
-    "validity",
-    "validto",
-    "validuntil",
-];
-const ADDRESSES: &[&str] = &[
-    "*cidr*",
-    "addresses",
-    "allowedaddresses",
-    "allowedip",
-    "allowedipaddresses",
-    "allowedips",
-    "allowednetworks",
-    "allowips",
-    "allowlist",
-    "blockedips",
-    "denyips",
-    "ip",
-    "ipaddresses",
-    "ipallowlist",
-    "ipblacklist",
-    "ipdenylist",
-    "iplist",
-    "ipranges",
-    "iprestriction",
-    "iprestrictions",
-    "ips",
-    "ipwhitelist",
-    "networks",
-    "sourceips",
-    "subnets",
-    "whitelist",
-    "whitelistedips",
-];
-const MODELS: &[&str] = &[
-    "allowedmodel",
-    "allowedmodels",
-    "allowmodels",
-    "availablemodels",
-    "blockedmodels",
-    "model",
-    "modelaccess",
-    "modelallowlist",
-    "modelids",
-    "modellist",
-    "modelmaxbudget",
-    "modelnames",
-    "modelrestrictions",
-    "modelsallowed",
-    "modelwhitelist",
-    "permittedmodels",
-];
-const BUDGET: &[&str] = &[
-    "*budget*",
-    "allowance",
-    "amount",
-    "balance",
-    "costcap",
-    "credit",
-    "credits",
-    "creditsremaining",
-    "initialquota",
-    "maxamount",
-    "maxcost",
-    "maxcredits",
-    "maxquota",
-    "maxspend",
-    "maxspending",
-    "maxusage",
-    "maxusd",
-    "quota",
-    "quotausd",
-    "remain",
-    "remaining",
-    "remainingcredits",
-    "remainingquota",
-    "remainquota",
-    "spendcap",
-    "spendingcap",
-    "tokenquota",
-    "totalcredits",
-    "totalquota",
-    "usd",
-    "wallet",
-];
-const PERIODS: &[&str] = &[
-    "budgetduration",
-    "budgetperiod",
-    "budgetreset",
-    "budgetresetat",
-    "budgets",
-    "daily",
-    "dailybudget",
-    "dailycap",
-    "dailyquota",
-    "hourlybudget",
-    "monthly",
-    "monthlybudget",
-    "monthlycap",
-    "monthlyquota",
-    "quotaperiod",
-    "refill",
-    "refillamount",
-    "refillinterval",
-    "resetinterval",
-    "resetperiod",
-    "weekly",
-    "weeklybudget",
-    "weeklycap",
-    "weeklyquota",
-];
-const RATES: &[&str] = &[
-    "*concurren*",
-    "*perday*",
-    "*perhour*",
-    "*perminute*",
-    "*persecond*",
-    "maxparallelrequests",
-    "maxrequests",
-    "maxrpm",
-    "maxrps",
-    "maxtokens",
-    "maxtpm",
-    "parallelrequests",
-    "qps",
-    "rate",
-    "rpd",
-    "rpm",
-    "rps",
-    "throttle",
-    "throttling",
-    "tpd",
-    "tpm",
-];
-const GRACE: &[&str] = &["*expir*", "*grace*", "immediate", "immediately", "revokeat", "revokeold", "ttl"];
-const MAX_TOKENS: &[&str] = &["keyquota", "maxapikeys", "maxkeys", "maxtoken", "tokencount"];
-const ENABLED: &[&str] = &["active", "enable", "enabled", "isactive", "isenabled"];
-const DISABLED: &[&str] = &[
-    "archived",
-    "banned",
-    "blocked",
-    "deactivated",
-    "disable",
-    "disabled",
-    "inactive",
-    "isblocked",
-    "isdisabled",
-    "isinactive",
-    "isrevoked",
-    "locked",
-    "paused",
-    "revoked",
-    "suspended",
-];
-const SCOPES: &[&str] = &[
-    "*allowed*",
-    "*allowlist*",
-    "*blacklist*",
-    "*blocklist*",
-    "*denied*",
-    "*denylist*",
-    "*restrict*",
-    "*whitelist*",
-    "channellist",
-    "customkey",
-    "endpoints",
-    "groupid",
-    "guardrails",
-    "keytype",
-    "objectpermission",
-    "organizationid",
-    "origins",
-    "permission",
-    "permissions",
-    "policies",
-    "projectid",
-    "readonly",
-    "roles",
-    "scope",
-    "scopes",
-    "teamid",
-];
+const EXPIRY: &str = "\
+    *expir* deadline duration endat enddate endsat endtime exp keyduration lifespan lifetime maxage notafter \
+    timetolive ttl ttldays ttlhours ttlminutes ttlms ttlseconds validdays validfor validity validto validuntil";
+const ADDRESSES: &str = "\
+    *cidr* addresses allowedaddresses allowedip allowedipaddresses allowedips allowednetworks allowips allowlist \
+    blockedips denyips ip ipaddresses ipallowlist ipblacklist ipdenylist iplist ipranges iprestriction \
+    iprestrictions ips ipwhitelist networks sourceips subnets whitelist whitelistedips";
+const MODELS: &str = "\
+    allowedmodel allowedmodels allowmodels availablemodels blockedmodels model modelaccess modelallowlist modelids \
+    modellist modelmaxbudget modelnames modelrestrictions modelsallowed modelwhitelist permittedmodels";
+const BUDGET: &str = "\
+    *budget* allowance amount balance costcap credit credits creditsremaining initialquota maxamount maxcost \
+    maxcredits maxquota maxspend maxspending maxusage maxusd quota quotausd remain remaining remainingcredits \
+    remainingquota remainquota spendcap spendingcap tokenquota totalcredits totalquota usd wallet";
+const PERIODS: &str = "\
+    budgetduration budgetperiod budgetreset budgetresetat budgets daily dailybudget dailycap dailyquota \
+    hourlybudget monthly monthlybudget monthlycap monthlyquota quotaperiod refill refillamount refillinterval \
+    resetinterval resetperiod weekly weeklybudget weeklycap weeklyquota";
+const RATES: &str = "\
+    *concurren* *perday* *perhour* *perminute* *persecond* maxparallelrequests maxrequests maxrpm maxrps maxtokens \
+    maxtpm parallelrequests qps rate rpd rpm rps throttle throttling tpd tpm";
+const GRACE: &str = "*expir* *grace* immediate immediately revokeat revokeold ttl";
+const MAX_TOKENS: &str = "keyquota maxapikeys maxkeys maxtoken tokencount";
+const ENABLED: &str = "active enable enabled isactive isenabled";
+const DISABLED: &str = "\
+    archived banned blocked deactivated disable disabled inactive isblocked isdisabled isinactive isrevoked locked \
+    paused revoked suspended";
+const SCOPES: &str = "\
+    *allowed* *allowlist* *blacklist* *blocklist* *denied* *denylist* *restrict* *whitelist* channellist customkey \
+    endpoints groupid guardrails keytype objectpermission organizationid origins permission permissions policies \
+    projectid readonly roles scope scopes teamid";
 
 impl OtherNames {
+    fn words(&self) -> impl Iterator<Item = &'static str> {
+        self.names.split_ascii_whitespace()
+    }
+
     /// Those of a table that have this name, if `value`, a text of JSON, restricts.
     pub fn find<'a>(table: &'a [Self], name: &str, value: &str) -> Option<&'a Self> {
         let name = folded(name);
-        let exactly = table.iter().find(|other| other.names.contains(&name.as_str()));
-        let has = |stem: &&str| {
+        let exactly = table.iter().find(|other| other.words().any(|word| word == name));
+        let has = |stem: &str| {
             stem.strip_prefix('*').and_then(|stem| stem.strip_suffix('*')).is_some_and(|stem| name.contains(stem))
         };
-        let found = exactly.or_else(|| table.iter().find(|other| other.names.iter().any(has)))?;
+        let found = exactly.or_else(|| table.iter().find(|other| other.words().any(has)))?;
         let restricts = match found.restricts {
             Values::All => true,
             Values::NotTrue => !["true", "1"].contains(&value),
@@ -318,8 +150,8 @@ mod tests {
     #[test]
     fn names_are_folded_and_in_one_list_of_a_table() {
         for table in [OF_TOKENS, OF_USERS, OF_ACCESS_TOKENS, OF_ROTATIONS, OF_GATEWAYS] {
-            let mut all: Vec<_> = table.iter().flat_map(|other| other.names).collect();
-            assert!(all.iter().all(|name| folded(name) == **name));
+            let mut all: Vec<_> = table.iter().flat_map(OtherNames::words).collect();
+            assert!(all.iter().all(|name| folded(name) == *name));
             all.sort_unstable();
             let count = all.len();
             all.dedup();

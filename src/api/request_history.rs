@@ -9,7 +9,7 @@ use utoipa::{IntoParams, ToSchema};
 
 use super::audit::{DaysQuery, without_control_characters};
 use super::auth::{Admin, KeyHolder, SignedIn};
-use super::csv::{Format, csv};
+use super::csv::{Format, cells, csv};
 use super::envelope::{Envelope, NoStore};
 use super::extract::{ClientIp, Query, query_number};
 use super::limits::ExceededBody;
@@ -298,40 +298,7 @@ fn csv_of(requests: Vec<PastRequest>, bom: bool) -> Response {
         "gateway_id",
         "gateway_name",
     ];
-    let number = |number: Option<i64>| number.map(|number| number.to_string()).unwrap_or_default();
-    let rows = requests.into_iter().map(move |request| {
-        let usd = match request.outcome {
-            PastOutcome::Charged { quota, .. } | PastOutcome::Imported { quota, .. } => quota.usd(),
-            PastOutcome::Refused { .. } => Quota::ZERO.usd(),
-        };
-        let body = PastRequestBody::from(request);
-        let refusal = body.refusal.as_ref();
-        vec![
-            body.id.clone(),
-            body.at.to_string(),
-            body.outcome.to_owned(),
-            number(body.user_id),
-            body.username.unwrap_or_default(),
-            number(body.token_id),
-            body.token_name.unwrap_or_default(),
-            body.model,
-            body.prompt_tokens.to_string(),
-            body.completion_tokens.to_string(),
-            body.quota.to_string(),
-            usd.to_string(),
-            body.shortfall.to_string(),
-            refusal.map(|refusal| refusal.reason.to_owned()).unwrap_or_default(),
-            refusal.map(|refusal| refusal.message.clone()).unwrap_or_default(),
-            refusal.map(|refusal| refusal.call.to_owned()).unwrap_or_default(),
-            number(refusal.and_then(|refusal| refusal.requested)),
-            number(refusal.map(|refusal| refusal.suppressed)),
-            body.ip.unwrap_or_default(),
-            body.request_id.unwrap_or_default(),
-            body.reservation_id.unwrap_or_default(),
-            number(body.gateway_id),
-            body.gateway_name.unwrap_or_default(),
-        ]
-    });
+    let rows = requests.into_iter().map(move |request| cells(&columns, &PastRequestBody::from(request)));
     csv("requests.csv", &columns, rows, bom)
 }
 

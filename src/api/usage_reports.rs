@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
 
 use super::auth::{Admin, SignedIn};
-use super::csv::{Format, csv};
+use super::csv::{Format, cells, csv};
 use super::envelope::Envelope;
 use super::extract::{Query, query_number};
 use super::state::AppState;
@@ -174,22 +174,29 @@ pub struct ReportBody {
     rows: Vec<ReportRowBody>,
 }
 
+impl ReportRowBody {
+    fn new(report: &UsageReport, row: &ReportRow) -> Self {
+        let has = |dimension| report.grouping.has(dimension);
+        let gateway_name = row.gateway_id.and_then(|id| report.gateway_names.get(&id).cloned());
+        Self {
+            date: row.day.filter(|_| has(Dimension::Day)).map(|day| day.to_string()),
+            month: row.day.filter(|_| has(Dimension::Month)).map(|day| day.date().format("%Y-%m").to_string()),
+            user_id: row.user_id.map(UserId::get),
+            username: row.user_id.map(|id| report.usernames.get(&id).cloned().unwrap_or_default()),
+            token_id: row.token_id.map(TokenId::get),
+            token_name: row.token_id.map(|id| report.token_names.get(&id).cloned().unwrap_or_default()),
+            model: row.model.clone(),
+            gateway_id: has(Dimension::Gateway).then(|| row.gateway_id.map(GatewayId::get)),
+            gateway_name: has(Dimension::Gateway).then(|| gateway_name.unwrap_or_default()),
+            amounts: row.amounts.into(),
+        }
+    }
+}
+
 impl ReportBody {
     fn new(report: &UsageReport, time_zone: String) -> Self {
-        let rows = report.rows.iter().map(|row| ReportRowBody {
-            date: date(report, row),
-            month: month(report, row),
-            user_id: row.user_id.map(UserId::get),
-            username: username(report, row),
-            token_id: row.token_id.map(TokenId::get),
-            token_name: token_name(report, row),
-            model: row.model.clone(),
-            gateway_id: report.grouping.has(Dimension::Gateway).then(|| row.gateway_id.map(GatewayId::get)),
-            gateway_name: gateway_name(report, row),
-            amounts: row.amounts.into(),
-        });
         Self {
-            rows: rows.collect(),
+            rows: report.rows.iter().map(|row| ReportRowBody::new(report, row)).collect(),
             from: report.span.from.to_string(),
             to: report.span.to.to_string(),
             time_zone,
@@ -197,27 +204,6 @@ impl ReportBody {
             total: report.total.into(),
         }
     }
-}
-
-fn date(report: &UsageReport, row: &ReportRow) -> Option<String> {
-    row.day.filter(|_| report.grouping.has(Dimension::Day)).map(|day| day.to_string())
-}
-
-fn month(report: &UsageReport, row: &ReportRow) -> Option<String> {
-    row.day.filter(|_| report.grouping.has(Dimension::Month)).map(|day| day.date().format("%Y-%m").to_string())
-}
-
-fn username(report: &UsageReport, row: &ReportRow) -> Option<String> {
-    row.user_id.map(|id| report.usernames.get(&id).cloned().unwrap_or_default())
-}
-
-fn token_name(report: &UsageReport, row: &ReportRow) -> Option<String> {
-    row.token_id.map(|id| report.token_names.get(&id).cloned().unwrap_or_default())
-}
-
-fn gateway_name(report: &UsageReport, row: &ReportRow) -> Option<String> {
-    let name = row.gateway_id.and_then(|id| report.gateway_names.get(&id).cloned());
-    report.grouping.has(Dimension::Gateway).then(|| name.unwrap_or_default())
 }
 
 /// The columns of the dimensions and the amounts.
@@ -234,26 +220,10 @@ fn csv_of(report: UsageReport, bom: bool) -> Response {
         });
     }
     columns.extend_from_slice(&["requests", "prompt_tokens", "completion_tokens", "quota", "usd"]);
-    let rows = (0..report.rows.len()).filter_map(move |at| report.rows.get(at).map(|row| cells_of(&report, row)));
-    csv("usage.csv", &columns, rows, bom)
-}
-
-fn cells_of(report: &UsageReport, row: &ReportRow) -> Vec<String> {
-    let mut cells = Vec::new();
-    cells.extend(date(report, row));
-    cells.extend(month(report, row));
-    cells.extend(row.user_id.map(|id| id.to_string()));
-    cells.extend(username(report, row));
-    cells.extend(row.token_id.map(|id| id.to_string()));
-    cells.extend(token_name(report, row));
-    cells.extend(row.model.clone());
-    if let Some(name) = gateway_name(report, row) {
-        cells.extend([row.gateway_id.map_or_else(String::new, |id| id.to_string()), name]);
-    }
-    let amounts = row.amounts;
-    cells.extend([amounts.requests, amounts.prompt_tokens, amounts.completion_tokens].map(|n| n.to_string()));
-    cells.extend([amounts.quota.get().to_string(), amounts.quota.usd().to_string()]);
-    cells
+    let header = columns.clone();
+    let rows = (0..report.rows.len())
+        .filter_map(move |at| report.rows.get(at).map(|row| cells(&columns, &ReportRowBody::new(&report, row))));
+    csv("usage.csv", &header, rows, bom)
 }
 
 fn answer(report: UsageReport, format: Format, app: &AppState) -> Response {

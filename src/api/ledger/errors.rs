@@ -29,39 +29,12 @@ pub type KeyErrors = (
     ),
 );
 
-/// The reasons of the ledger, each with the code of the same name.
-macro_rules! reasons {
-    ($($name:ident,)*) => {
-        const REASONS: &[RefusalReason] = &[$(RefusalReason::$name,)*];
-
-        impl From<RefusalReason> for ErrorCode {
-            fn from(reason: RefusalReason) -> Self {
-                match reason {
-                    $(RefusalReason::$name => Self::$name,)*
-                }
-            }
-        }
-    };
-}
-
-reasons! {
-    InvalidKey,
-    TokenDisabled,
-    TokenExpired,
-    UserDisabled,
-    GroupNotAllowed,
-    ModelNotAllowed,
-    IpNotAllowed,
-    ModelNotPriced,
-    TokenExhausted,
-    TokenQuotaInsufficient,
-    UserQuotaInsufficient,
-    TokenPeriodExceeded,
-    UserPeriodExceeded,
-    RateLimited,
-    TooManyConcurrent,
-    ReservationNotFound,
-    ReservationEnded,
+impl From<RefusalReason> for ErrorCode {
+    /// The code of the same name.
+    fn from(reason: RefusalReason) -> Self {
+        let code = Self::ALL.iter().find(|code| code.as_str() == reason.as_str());
+        code.copied().unwrap_or(Self::Internal)
+    }
 }
 
 /// Why the ledger refuses a request: an error code.
@@ -80,7 +53,7 @@ impl PartialSchema for ReasonBody {
         ObjectBuilder::new()
             .schema_type(Type::String)
             .description(Some("Why the ledger refuses a request: an error code."))
-            .enum_values(Some(REASONS.iter().map(|reason| reason.as_str())))
+            .enum_values(Some(RefusalReason::ALL.iter().map(|reason| reason.as_str())))
             .into()
     }
 }
@@ -119,8 +92,8 @@ mod tests {
 
     #[test]
     fn a_reason_and_its_code_have_the_same_name() {
-        for reason in REASONS {
-            assert_eq!(ErrorCode::from(*reason).as_str(), reason.as_str());
+        for reason in RefusalReason::ALL {
+            assert_eq!(ErrorCode::from(reason).as_str(), reason.as_str());
         }
     }
 }

@@ -44,7 +44,8 @@ impl MemberNames for RotateBody {
 
 impl RotateBody {
     fn read(&self) -> Result<Grace, GraceInvalid> {
-        let from = self.grace_from.as_deref().map_or(Ok(GraceFrom::FirstUse), GraceFrom::parse)?;
+        let from = self.grace_from.as_deref().map_or(Some(GraceFrom::FirstUse), GraceFrom::parse);
+        let from = from.ok_or(GraceInvalid::From)?;
         Grace::new(self.grace_seconds.unwrap_or(bounds::DEFAULT_GRACE_SECONDS), from)
     }
 }

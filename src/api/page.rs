@@ -1,10 +1,8 @@
 //! Pages (spec §2.2), in both conventions of this API family.
 
-use axum::response::{IntoResponse, Response};
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
 
-use super::envelope::Envelope;
 use crate::api::errors::failure::ApiError;
 use crate::domain::page::{FirstPage, Page, PageRequest};
 use crate::domain::search::SearchPattern;
@@ -30,12 +28,6 @@ impl PageQuery {
         Self { p, size, page_size, ps }
     }
 
-    /// Returns true if the answer is a list of one-api: without a page around it. one-api knows neither `page_size` nor
-    /// `ps`, so a client that sends them wants a page.
-    pub const fn is_of_one_api(&self, one_api: bool) -> bool {
-        one_api && self.page_size.is_none() && self.ps.is_none()
-    }
-
     /// The same with this size if none is given.
     pub fn or_size(self, size: i64) -> Self {
         let is_given = self.size.is_some() || self.page_size.is_some() || self.ps.is_some();
@@ -51,27 +43,6 @@ impl PageQuery {
             (size, _, FirstPage::Zero) => PageRequest::from_zero(self.p.as_deref(), size.as_deref()),
         };
         Ok(page?)
-    }
-}
-
-/// The answer of a list: a page, or its items alone for tools of one-api.
-pub enum ListAnswer<T, P = PageBody<T>> {
-    Page(Envelope<P>),
-    Items(Envelope<Vec<T>>),
-}
-
-impl<T> ListAnswer<T> {
-    pub fn of(page: Page<T>, is_of_one_api: bool) -> Self {
-        if is_of_one_api { Self::Items(Envelope::of(page.items)) } else { Self::Page(Envelope::of(page.into())) }
-    }
-}
-
-impl<T: Serialize, P: Serialize> IntoResponse for ListAnswer<T, P> {
-    fn into_response(self) -> Response {
-        match self {
-            Self::Page(page) => page.into_response(),
-            Self::Items(items) => items.into_response(),
-        }
     }
 }
 

@@ -13,14 +13,15 @@ use tower_sessions::cookie::SameSite;
 use tower_sessions::{Expiry, SessionManagerLayer};
 use utoipa_axum::router::OpenApiRouter;
 
+use super::dialects::{billing, log};
 use super::ledger::{charge, forward_auth, reservations, verify};
 use super::openapi::endpoint::{Endpoint, endpoint};
 use super::permission::Permission;
 use super::state::AppState;
 use super::{
-    access_tokens, activity, audit, auth, billing, charge_history, dashboard, enablement, forecasts, gateways, health,
-    imports, keys, locked_accounts, middleware, models, old_keys, overview, prices, refused_requests, request_history,
-    sessions, settings, sign_in, tokens, usage, usage_reports, users,
+    access_tokens, activity, audit, auth, dashboard, enablement, forecasts, gateways, health, imports, keys,
+    locked_accounts, middleware, models, old_keys, overview, prices, refused_requests, request_history, sessions,
+    settings, sign_in, tokens, usage, usage_reports, users,
 };
 use crate::storage::sessions::SessionTable;
 
@@ -75,11 +76,11 @@ fn of_others() -> OpenApiRouter<Arc<AppState>> {
         endpoint!(billing::subscription),
         endpoint!(billing::usage),
         endpoint!(billing::credit_grants),
-        endpoint!(billing::without_v1::subscription),
-        endpoint!(billing::without_v1::usage),
-        endpoint!(billing::without_v1::credit_grants),
+        endpoint!(billing::subscription).without_v1(),
+        endpoint!(billing::usage).without_v1(),
+        endpoint!(billing::credit_grants).without_v1(),
         endpoint!(models::list),
-        endpoint!(charge_history::by_key),
+        endpoint!(log::by_key),
         endpoint!(request_history::list_of_key),
     ];
 
@@ -91,8 +92,8 @@ fn of_others() -> OpenApiRouter<Arc<AppState>> {
         endpoint!(refused_requests::list_own),
         endpoint!(request_history::list_own),
         endpoint!(forecasts::show_own),
-        endpoint!(charge_history::list),
-        endpoint!(charge_history::spend),
+        endpoint!(log::list),
+        endpoint!(log::spend),
         endpoint!(access_tokens::mint),
         endpoint!(access_tokens::list),
         endpoint!(access_tokens::create),

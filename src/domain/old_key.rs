@@ -4,36 +4,17 @@
 use super::bounds;
 use super::id::OldKeyId;
 use super::key::KeyHint;
+use super::named::named;
 use super::time::UnixTime;
 
-/// When the grace period of a replaced key begins.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum GraceFrom {
-    /// With the rotation.
-    Now,
-    /// With the first use of a newer key, and at the latest [`bounds::GRACE_STARTS_SECONDS`] after the rotation.
-    FirstUse,
-}
-
-impl GraceFrom {
-    /// From its name in the API.
-    ///
-    /// # Errors
-    /// Any other name.
-    pub fn parse(name: &str) -> Result<Self, GraceInvalid> {
-        match name {
-            "now" => Ok(Self::Now),
-            "first_use" => Ok(Self::FirstUse),
-            _ => Err(GraceInvalid::From),
-        }
-    }
-
-    /// The name in the API and in the audit log.
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Now => "now",
-            Self::FirstUse => "first_use",
-        }
+named! {
+    /// When the grace period of a replaced key begins.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+    pub enum GraceFrom {
+        /// With the rotation.
+        Now = "now",
+        /// With the first use of a newer key, and at the latest [`bounds::GRACE_STARTS_SECONDS`] after the rotation.
+        FirstUse = "first_use",
     }
 }
 
@@ -165,10 +146,10 @@ mod tests {
     #[test]
     fn s15_1_it_begins_now_or_at_the_first_use() {
         for from in [GraceFrom::Now, GraceFrom::FirstUse] {
-            assert_eq!(GraceFrom::parse(from.as_str()), Ok(from));
+            assert_eq!(GraceFrom::parse(from.as_str()), Some(from));
         }
         for other in ["", "Now", "never", "first-use"] {
-            assert_eq!(GraceFrom::parse(other), Err(GraceInvalid::From), "{other}");
+            assert_eq!(GraceFrom::parse(other), None, "{other}");
         }
         let grace = |seconds, from| Grace::new(seconds, from).unwrap();
         assert_eq!(grace(60, GraceFrom::Now).deadline(NOW), UnixTime::new(1_060));

@@ -6,9 +6,9 @@ use std::fmt::{Display, Formatter};
 use serde::{Deserialize, Serialize};
 
 use super::bounds;
+use super::counts::Counts;
 use super::decimal::{self, Decimal};
 use super::group::Ratio;
-use super::ledger::Counts;
 use super::money::Quota;
 
 /// Decimals of a rate, and of a ratio.

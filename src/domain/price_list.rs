@@ -6,8 +6,8 @@ use serde::Deserialize;
 use sha2::{Digest, Sha256};
 
 use super::bounds;
+use super::counts::Counts;
 use super::group::{Groups, Ratio};
-use super::ledger::Counts;
 use super::money::Quota;
 use super::price::{Cost, GroupPrice, Price, TooExpensive};
 

@@ -4,6 +4,7 @@ use super::group::Group;
 use super::id::{GatewayId, ReservationId, TokenId, UserId};
 use super::ledger::{Refusal, RefusalReason, ReservationHandle};
 use super::money::Quota;
+use super::named::named;
 use super::refusals::RefusedCall;
 use super::time::UnixTime;
 
@@ -69,17 +70,17 @@ pub enum PastOutcome {
     Imported { quota: Quota, prompt_tokens: i64, completion_tokens: i64 },
 }
 
-/// The kinds of outcomes. Of requests of one second, imported ones are the oldest, and charged ones the newest.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum OutcomeKind {
-    Imported,
-    Refused,
-    Charged,
+named! {
+    /// The kinds of outcomes. Of requests of one second, imported ones are the oldest, and charged ones the newest.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+    pub enum OutcomeKind {
+        Imported = "imported",
+        Refused = "refused",
+        Charged = "charged",
+    }
 }
 
 impl OutcomeKind {
-    pub const ALL: [Self; 3] = [Self::Charged, Self::Refused, Self::Imported];
-
     /// What was paid for.
     pub const PAID: [Self; 2] = [Self::Charged, Self::Imported];
 
@@ -89,20 +90,6 @@ impl OutcomeKind {
             Self::Imported => &[Self::Imported],
             Self::Refused => &[Self::Refused],
             Self::Charged => &[Self::Charged],
-        }
-    }
-
-    /// From the name in the API.
-    pub fn parse(name: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|kind| kind.as_str() == name)
-    }
-
-    /// The name in the API.
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Imported => "imported",
-            Self::Refused => "refused",
-            Self::Charged => "charged",
         }
     }
 

@@ -8,6 +8,7 @@ use super::{Conn, StorageError};
 use crate::domain::bounds;
 use crate::domain::id::{GatewayId, TokenId, UserId};
 use crate::domain::money::Quota;
+use crate::domain::named::named;
 use crate::domain::scope::Scope;
 use crate::domain::spend::charged_between;
 use crate::domain::time::{Day, UnixTime};
@@ -21,25 +22,30 @@ pub struct Grouped {
     pub read: i64,
 }
 
-/// Which sums suffice for a report. All come from `usage_daily`, which alone has the days that are not rolled up yet.
-#[derive(Debug, Clone, Copy)]
-enum Detail {
-    /// The sums of a user, or of all users, by day and model.
-    Models,
-    /// The same by gateway. The days that are not rolled up come from the charges.
-    Gateways,
-    /// The sums of tokens by month and model. The days of months that are not whole come from `usage_daily`.
-    TokensByMonth,
-    TokensByDay,
+named! {
+    /// Which sums suffice for a report. All come from `usage_daily`, which alone has the days that are not rolled up
+    /// yet.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+    pub enum Sums {
+        /// Those of a user, or of all users, by day and model.
+        Models = "models",
+        /// The same by gateway. The days that are not rolled up come from the charges.
+        Gateways = "gateways",
+        /// Those of a token by month and model. The days of months that are not whole come from `usage_daily`.
+        Months = "months",
+        /// Those of a token by day and model.
+        Days = "days",
+    }
 }
 
-impl Detail {
-    fn of(grouping: &Grouping) -> Self {
+impl Sums {
+    fn of(scope: Scope, grouping: &Grouping) -> Self {
         match (grouping.has(Dimension::Token), grouping.time()) {
+            _ if matches!(scope, Scope::Token(_)) => Self::Days,
             (false, _) if grouping.has(Dimension::Gateway) => Self::Gateways,
             (false, _) => Self::Models,
-            (true, Some(Dimension::Day)) => Self::TokensByDay,
-            (true, _) => Self::TokensByMonth,
+            (true, Some(Dimension::Day)) => Self::Days,
+            (true, _) => Self::Months,
         }
     }
 }
@@ -86,26 +92,24 @@ pub async fn list(
     grouping: &Grouping,
 ) -> Result<Grouped, StorageError> {
     group_by_hash(conn).await?;
-    let (user, token) = scope.ids();
-    let rows = match Detail::of(grouping) {
-        _ if token.is_some() => list_days(conn, user, token, span, grouping).await?,
-        Detail::Models => list_models(conn, user, span, grouping).await?,
-        Detail::Gateways => list_gateways(conn, user, span, grouping).await?,
-        Detail::TokensByMonth => list_months(conn, user, span, grouping).await?,
-        Detail::TokensByDay => list_days(conn, user, token, span, grouping).await?,
+    let rows = match Sums::of(scope, grouping) {
+        Sums::Gateways => list_by_gateway(conn, scope.ids().0, span, grouping).await?,
+        sums @ (Sums::Models | Sums::Months | Sums::Days) => list_sums(conn, scope, sums, span, grouping).await?,
     };
     Ok(rows.into())
 }
 
-/// The sums by day and model of a user, or of all users, which are the rows of user 0. Only the sources of one of the
-/// two are read.
-async fn list_models(
+/// The sums of a scope. Rows of `usage_daily` are read from `r.first` to `r.last` and from `r.open` on; by month, the
+/// months between. The sums of all users by model are those of user 0. Of the sources only those of the scope are read.
+async fn list_sums(
     conn: &mut Conn,
-    user: Option<UserId>,
+    scope: Scope,
+    sums: Sums,
     span: ReportSpan,
     grouping: &Grouping,
 ) -> Result<Vec<GroupedRow>, StorageError> {
-    Ok(sqlx::query_as!(
+    let (user, token) = scope.ids();
+    let rows = sqlx::query_as!(
         GroupedRow,
         r#"select case $3::text when 'day' then day when 'month' then date_trunc('month', day)::date end as "day: Day",
              case when $4::boolean then user_id end as "user_id: UserId",
@@ -116,25 +120,46 @@ async fn list_models(
              least(sum(completion_tokens), 9223372036854775807)::bigint as "completion_tokens!",
              (sum(count(*)) over ())::bigint as "read!"
            from (
-             select u.* from usage_rollup r cross join lateral (
-                 select * from usage_report_daily where user_id = $10 and day between greatest($1, r.rolled_until) and $2
-                 union all
-                 select * from usage_report_daily
-                 where $10::bigint is null and day between greatest($1, r.rolled_until) and $2
-                 union all
-                 select * from usage_report_models
-                 where user_id = $10 and day between $1 and $2 and day < r.rolled_until
-                 union all
-                 select * from usage_report_models
-                 where user_id = 0 and $10 is null and not $4 and day between $1 and $2 and day < r.rolled_until
-                 union all
-                 select * from usage_report_models
-                 where user_id <> 0 and $10 is null and $4 and day between $1 and $2 and day < r.rolled_until
-                 union all
-                 select * from usage_report_imported where user_id = $10 and day between $1 and $2
-                 union all
-                 select * from usage_report_imported where $10 is null and day between $1 and $2) u
-             where r.id = 1 limit $9) u
+             select u.* from (
+                 select rolled_until, case $13::text when 'models' then greatest($1, rolled_until) else $1 end as first,
+                   case $13 when 'months' then least($2, $12::date - 1) else $2 end as last,
+                   case $13 when 'months'
+                     then greatest($12, date_trunc('month', least($2::date + 1, rolled_until))::date) end as open
+                 from usage_rollup where id = 1 offset 0) r cross join lateral (
+               select * from usage_report_daily where user_id = $10 and day between r.first and r.last
+               union all
+               select * from usage_report_daily where user_id = $10 and day between r.open and $2
+               union all
+               select * from usage_report_months where user_id = $10 and day >= $12 and day < r.open
+               union all
+               select * from usage_report_models
+               where user_id = $10 and $13 = 'models' and day between $1 and $2 and day < r.rolled_until
+               union all
+               select * from usage_report_imported where user_id = $10 and day between $1 and $2
+               union all
+               select * from usage_report_daily where token_id = $11 and day between r.first and r.last
+               union all
+               select * from usage_report_imported where token_id = $11 and day between $1 and $2
+               union all
+               select * from usage_report_daily
+               where $10::bigint is null and $11::bigint is null and day between r.first and r.last
+               union all
+               select * from usage_report_daily where $10 is null and $11 is null and day between r.open and $2
+               union all
+               select * from usage_report_months
+               where $10 is null and $11 is null and day >= $12 and day < r.open
+               union all
+               select * from usage_report_models
+               where user_id = 0 and $10 is null and $13 = 'models' and not $4 and day between $1 and $2
+                 and day < r.rolled_until
+               union all
+               select * from usage_report_models
+               where user_id <> 0 and $10 is null and $13 = 'models' and $4 and day between $1 and $2
+                 and day < r.rolled_until
+               union all
+               select * from usage_report_imported
+               where $10 is null and $11 is null and day between $1 and $2) u
+             limit $9) u
            group by 1, 2, 3, 4, 5
            order by 1, case when $3 is null then sum(quota) else 0 end desc, 2, 3, 4, 5 limit $8"#,
         span.from as Day,
@@ -146,14 +171,19 @@ async fn list_models(
         grouping.has(Dimension::Gateway),
         bounds::MAX_REPORT_ROWS + 1,
         bounds::MAX_REPORT_READ + 1,
-        user as Option<UserId>
+        user as Option<UserId>,
+        token as Option<TokenId>,
+        span.first_month() as Day,
+        sums.as_str()
     )
-    .fetch_all(&mut *conn)
-    .await?)
+    .fetch_all(conn)
+    .await?;
+    Ok(rows)
 }
 
-/// The same by gateway. Days that are not rolled up are summed from single charges.
-async fn list_gateways(
+/// The sums of a user, or of everyone, by gateway. Days that are not rolled up are summed from single
+/// charges.
+async fn list_by_gateway(
     conn: &mut Conn,
     user: Option<UserId>,
     span: ReportSpan,
@@ -218,105 +248,6 @@ async fn list_gateways(
     .await?;
     use_all_indexes(conn).await?;
     Ok(rows)
-}
-
-/// The sums by token, month and model.
-async fn list_months(
-    conn: &mut Conn,
-    user: Option<UserId>,
-    span: ReportSpan,
-    grouping: &Grouping,
-) -> Result<Vec<GroupedRow>, StorageError> {
-    Ok(sqlx::query_as!(
-        GroupedRow,
-        r#"select case $3::text when 'day' then day when 'month' then date_trunc('month', day)::date end as "day: Day",
-             case when $4::boolean then user_id end as "user_id: UserId",
-             case when $5::boolean then token_id end as "token_id: TokenId",
-             case when $6::boolean then model end as "model", case when $7::boolean then gateway_id end as "gateway_id",
-             sum(quota)::bigint as "quota!: Quota", sum(requests)::bigint as "requests!",
-             least(sum(prompt_tokens), 9223372036854775807)::bigint as "prompt_tokens!",
-             least(sum(completion_tokens), 9223372036854775807)::bigint as "completion_tokens!",
-             (sum(count(*)) over ())::bigint as "read!"
-           from (
-             select u.* from (
-                 select greatest($11, date_trunc('month', least($2::date + 1, rolled_until))::date) as open
-                 from usage_rollup where id = 1 offset 0) r cross join lateral (
-               select * from usage_report_daily where user_id = $10 and day between $1 and least($2, $11 - 1)
-               union all
-               select * from usage_report_daily where $10::bigint is null and day between $1 and least($2, $11 - 1)
-               union all
-               select * from usage_report_months where user_id = $10 and day >= $11 and day < r.open
-               union all
-               select * from usage_report_months where $10 is null and day >= $11 and day < r.open
-               union all
-               select * from usage_report_daily where user_id = $10 and day between r.open and $2
-               union all
-               select * from usage_report_daily where $10 is null and day between r.open and $2
-               union all
-               select * from usage_report_imported where user_id = $10 and day between $1 and $2
-               union all
-               select * from usage_report_imported where $10 is null and day between $1 and $2) u
-             limit $9) u
-           group by 1, 2, 3, 4, 5
-           order by 1, case when $3 is null then sum(quota) else 0 end desc, 2, 3, 4, 5 limit $8"#,
-        span.from as Day,
-        span.to as Day,
-        grouping.time().map(Dimension::as_str),
-        grouping.has(Dimension::User),
-        grouping.has(Dimension::Token),
-        grouping.has(Dimension::Model),
-        grouping.has(Dimension::Gateway),
-        bounds::MAX_REPORT_ROWS + 1,
-        bounds::MAX_REPORT_READ + 1,
-        user as Option<UserId>,
-        span.first_month() as Day
-    )
-    .fetch_all(&mut *conn)
-    .await?)
-}
-
-/// The sums by token, day and model; also those of one token.
-async fn list_days(
-    conn: &mut Conn,
-    user: Option<UserId>,
-    token: Option<TokenId>,
-    span: ReportSpan,
-    grouping: &Grouping,
-) -> Result<Vec<GroupedRow>, StorageError> {
-    Ok(sqlx::query_as!(
-        GroupedRow,
-        r#"select case $3::text when 'day' then day when 'month' then date_trunc('month', day)::date end as "day: Day",
-             case when $4::boolean then user_id end as "user_id: UserId",
-             case when $5::boolean then token_id end as "token_id: TokenId",
-             case when $6::boolean then model end as "model", case when $7::boolean then gateway_id end as "gateway_id",
-             sum(quota)::bigint as "quota!: Quota", sum(requests)::bigint as "requests!",
-             least(sum(prompt_tokens), 9223372036854775807)::bigint as "prompt_tokens!",
-             least(sum(completion_tokens), 9223372036854775807)::bigint as "completion_tokens!",
-             (sum(count(*)) over ())::bigint as "read!"
-           from (
-             select u.*, 0::bigint as gateway_id from (
-               select * from usage_reported where user_id = $10 and day between $1 and $2
-               union all
-               select * from usage_reported where token_id = $11 and day between $1 and $2
-               union all
-               select * from usage_reported where $10::bigint is null and $11::bigint is null and day between $1 and $2) u
-             limit $9) u
-           group by 1, 2, 3, 4, 5
-           order by 1, case when $3 is null then sum(quota) else 0 end desc, 2, 3, 4, 5 limit $8"#,
-        span.from as Day,
-        span.to as Day,
-        grouping.time().map(Dimension::as_str),
-        grouping.has(Dimension::User),
-        grouping.has(Dimension::Token),
-        grouping.has(Dimension::Model),
-        grouping.has(Dimension::Gateway),
-        bounds::MAX_REPORT_ROWS + 1,
-        bounds::MAX_REPORT_READ + 1,
-        user as Option<UserId>,
-        token as Option<TokenId>
-    )
-    .fetch_all(&mut *conn)
-    .await?)
 }
 
 /// The usage of a scope by the days of a zone, from single charges.

@@ -27,6 +27,19 @@ impl Endpoint {
         Self { routes, codes: H::codes() }
     }
 
+    /// The same under the path without `/v1`, which some clients use.
+    pub fn without_v1(mut self) -> Self {
+        self.routes.1.paths = std::mem::take(&mut self.routes.1.paths)
+            .into_iter()
+            .map(|(path, mut item)| {
+                let operations = item.get.iter_mut().filter_map(|operation| operation.operation_id.as_mut());
+                operations.for_each(|id| id.push_str("_without_v1"));
+                (path.trim_start_matches("/v1").to_owned(), item)
+            })
+            .collect();
+        self
+    }
+
     /// The route, with its permission and its failures in the document. A caller needs all credentials of one entry of
     /// `credentials`. Without a permission, anyone may call it.
     pub fn needing(self, permission: Option<Permission>, credentials: &[&[&str]]) -> UtoipaMethodRouter<Arc<AppState>> {

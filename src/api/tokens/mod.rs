@@ -14,11 +14,13 @@ use axum::response::{IntoResponse, Response};
 use http::{HeaderMap, HeaderValue, header};
 
 use self::errors::{ChangeErrors, TokenFieldErrors, WrongVersion};
-pub use self::requests::IdsBody;
-use self::requests::{Claims, CreateBody, SwitchBody, UpdateBody, UpdateQuery};
-pub use self::responses::{StateBody, TokenBody, TokensAnswer, TokensBody};
-use self::searches::{ListingQuery, SearchBody, SearchQuery};
+use self::requests::{Claims, CreateBody, SwitchBody, UpdateQuery};
+pub use self::requests::{IdsBody, Models, UpdateBody};
+pub use self::responses::{StateBody, TokenBody, TokensBody};
+pub use self::searches::ListingQuery;
+use self::searches::{SearchBody, SearchQuery};
 use super::auth::ApiUser;
+use super::dialects::one_api::{self, ListClient, TokensAnswer};
 use super::envelope::{Done, Envelope, NoStore, OptionalEnvelope};
 use super::etag::{IfMatch, MANY, Tagged, etag, take_no_if_match};
 use super::extract::{Id, Json, Query};
@@ -48,20 +50,20 @@ use crate::service::tokens::{Shows, TokenPage};
 pub async fn list(
     State(app): State<Arc<AppState>>,
     ApiUser(caller): ApiUser,
+    client: ListClient,
     Query(listing): Query<ListingQuery>,
     Query(page): Query<PageQuery>,
 ) -> Result<TokensAnswer, Fails<InvalidFilter>> {
-    let is_of_one_api = page.is_of_one_api(app.settings.one_api);
     let at = app.ledger.now();
     if listing.is_deleted()? {
         let page = app.tokens.list_deleted(&caller, page.read(app.settings.first_page)?).await?;
         let page = page.map(|token| TokenBody::deleted(&token, &caller.user, &at, &app));
-        return Ok(TokensAnswer::of_own(TokenPage::whole(page), is_of_one_api));
+        return Ok(client.own_tokens(TokenPage::whole(page)));
     }
-    let listing = listing.of_one_api(is_of_one_api).read(app.tokens.groups())?;
+    let listing = client.listing(listing).read(app.tokens.groups())?;
     let page = page.read(app.settings.first_page)?;
     let found = app.tokens.list(Some(caller.user.id), None, &listing, page).await?;
-    Ok(TokensAnswer::of_own(found.map(|token| TokenBody::new(&token, &caller.user, &at, &app)), is_of_one_api))
+    Ok(client.own_tokens(found.map(|token| TokenBody::new(&token, &caller.user, &at, &app))))
 }
 
 /// Search your tokens by name or key (spec §4.2). With the setting `compat.client`, `data` is an array (spec §14.1).
@@ -70,18 +72,16 @@ pub async fn list(
 pub async fn search(
     State(app): State<Arc<AppState>>,
     ApiUser(caller): ApiUser,
+    client: ListClient,
     Query(query): Query<SearchQuery>,
     Query(listing): Query<ListingQuery>,
     Query(page): Query<PageQuery>,
 ) -> Result<TokensAnswer, Fails<(InvalidSearch, InvalidFilter, RateLimited)>> {
-    let is_of_one_api = page.is_of_one_api(app.settings.one_api);
-    let listing = listing.of_one_api(is_of_one_api).read(app.tokens.groups())?;
-    // A search of one-api has no pages.
-    let page = if is_of_one_api { page.or_size(bounds::MAX_PAGE_SIZE) } else { page };
-    let (search, page) = (query.read(caller.user.id)?, page.read(app.settings.first_page)?);
+    let listing = client.listing(listing).read(app.tokens.groups())?;
+    let (search, page) = (query.read(caller.user.id)?, client.search_page(page, app.settings.first_page)?);
     let found = app.tokens.search(&caller, search, &listing, page).await?;
     let at = app.ledger.now();
-    Ok(TokensAnswer::of_own(found.map(|token| TokenBody::new(&token, &caller.user, &at, &app)), is_of_one_api))
+    Ok(client.own_tokens(found.map(|token| TokenBody::new(&token, &caller.user, &at, &app))))
 }
 
 /// Search your tokens by name or key, with the key in the body (spec §13.1).
@@ -207,12 +207,8 @@ pub async fn update(
         if let Some(claims) = body.take_claims()? {
             check_claims(&app, &caller, claims).await?;
         }
-        let named_twice = if app.settings.one_api { body.named_twice()? } else { None };
-        let body = match named_twice {
-            Some(id) => body.without_unchanged(&app.tokens.show(&caller, id).await?.policy)?,
-            None => body,
-        };
-        let (id, patch) = body.read()?;
+        let policy = async |id| Ok::<_, ApiError>(app.tokens.show(&caller, id).await?.policy);
+        let (id, patch) = one_api::edit(body, &app, policy).await?.read()?;
         app.tokens.edit(&caller, id, patch, &expected, keyed.as_ref()).await?
     };
     let at = app.ledger.now();

@@ -4,6 +4,7 @@ use serde::Deserialize;
 use serde_json::value::RawValue;
 use utoipa::{IntoParams, ToSchema};
 
+use crate::api::dialects::one_api;
 use crate::api::errors::code::ErrorCode;
 use crate::api::errors::failure::ApiError;
 use crate::api::extract::query_flag;
@@ -13,17 +14,15 @@ use crate::api::other_names::{self, OtherNames};
 use crate::domain::bounds;
 use crate::domain::group::Group;
 use crate::domain::id::TokenId;
-use crate::domain::ip_allowlist::IpAllowlist;
 use crate::domain::model_limits::ModelLimits;
 use crate::domain::time::Lifetime;
 use crate::domain::token::{RequestedQuota, Switch, TokenName, TokenNote};
 use crate::domain::token_patch::{NewToken, QuotaChange, TokenPatch};
-use crate::domain::token_policy::TokenPolicy;
 
 /// `model_limits`: comma-separated text, or a list.
 #[derive(Debug, ToSchema)]
 #[schema(value_type = String)]
-struct Models(Vec<String>);
+pub struct Models(Vec<String>);
 
 impl<'de> Deserialize<'de> for Models {
     fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
@@ -52,39 +51,9 @@ impl<'de> Deserialize<'de> for Models {
 }
 
 impl Models {
-    fn read(&self) -> Result<ModelLimits, ApiError> {
+    pub fn read(&self) -> Result<ModelLimits, ApiError> {
         Ok(ModelLimits::from_names(self.0.iter().map(String::as_str))?)
     }
-
-    /// `model_limits` and its switch from their names of here and from `models`, the one name of one-api, where an
-    /// empty list allows everything.
-    fn read_with_old_name(
-        limits: Option<&Self>,
-        enabled: Option<bool>,
-        old: Option<&Self>,
-    ) -> Result<(Option<ModelLimits>, Option<bool>), ApiError> {
-        let limits = limits.map(Self::read).transpose()?;
-        let Some(old) = old.map(Self::read).transpose()? else {
-            return Ok((limits, enabled));
-        };
-        let is_restricted = old.names().next().is_some();
-        let differs = is_restricted && limits.as_ref().is_some_and(|limits| *limits != old);
-        if differs || enabled.is_some_and(|enabled| enabled != is_restricted) {
-            let message = "`models` and `model_limits` with `model_limits_enabled` differ; send one of them";
-            return Err(ApiError::new(ErrorCode::InvalidModels, message));
-        }
-        Ok((Some(limits.unwrap_or(old)), Some(is_restricted)))
-    }
-}
-
-/// `allow_ips` from its name of here and from `subnet`, that of one-api.
-fn read_ips(allow_ips: Option<&str>, subnet: Option<&str>) -> Result<Option<IpAllowlist>, ApiError> {
-    let ips = allow_ips.map(IpAllowlist::parse).transpose()?;
-    let old = subnet.map(IpAllowlist::parse).transpose()?;
-    if ips.is_some() && old.is_some() && ips != old {
-        return Err(ApiError::new(ErrorCode::InvalidIps, "`subnet` and `allow_ips` differ; send one of them"));
-    }
-    Ok(ips.or(old))
 }
 
 /// Declares the bodies of a creation and of an edit, which share these members of a token.
@@ -98,7 +67,7 @@ macro_rules! token_bodies {
             name: Option<String>,
             /// Quota units, 0 to 500,000,000,000,000. 500,000 are one dollar.
             remain_quota: Option<i64>,
-            $($(#[$meta])* $member: Option<$type>,)*
+            $($(#[$meta])* pub(in crate::api) $member: Option<$type>,)*
             /// Clients of this family send an empty one.
             #[schema(ignore)]
             key: Option<RawLimit>,
@@ -119,7 +88,7 @@ macro_rules! token_bodies {
             remain_quota: Option<i64>,
             /// Quota units to add to `remain_quota`; negative to take some away. Not together with `remain_quota`.
             add_quota: Option<i64>,
-            $($(#[$meta])* $member: Option<$type>,)*
+            $($(#[$meta])* pub(in crate::api) $member: Option<$type>,)*
             /// Only with `status_only=1`: 1 enables, 2 disables. Else only 2 for a token that is enabled is refused.
             #[schema(value_type = Option<i64>)]
             status: Option<RawLimit>,
@@ -186,7 +155,7 @@ impl Members {
         quota: impl FnOnce() -> Result<Option<QuotaChange>, ApiError>,
     ) -> Result<TokenPatch, ApiError> {
         let (models, old) = (self.model_limits.as_ref(), self.models.as_ref());
-        let (model_limits, enabled) = Models::read_with_old_name(models, self.model_limits_enabled, old)?;
+        let (model_limits, enabled) = one_api::read_models(models, self.model_limits_enabled, old)?;
         Ok(TokenPatch {
             name: name()?,
             note: self.note.as_deref().map(TokenNote::parse).transpose()?,
@@ -198,7 +167,7 @@ impl Members {
             rate_limits: RateLimitsChange::read(self.rate_limits.as_deref())?,
             model_limits_enabled: enabled,
             model_limits,
-            allow_ips: read_ips(self.allow_ips.as_deref(), self.subnet.as_deref())?,
+            allow_ips: one_api::read_ips(self.allow_ips.as_deref(), self.subnet.as_deref())?,
             group: self.group.as_deref().map(|group| Group::from_text(group.trim())),
             cross_group_retry: self.cross_group_retry,
         })
@@ -334,36 +303,8 @@ impl UpdateBody {
         }
     }
 
-    /// The token, if the body names one limit twice: as here and as in one-api.
-    pub fn named_twice(&self) -> Result<Option<TokenId>, ApiError> {
-        let has_models = self.models.is_some() && (self.model_limits.is_some() || self.model_limits_enabled.is_some());
-        let has_ips = self.subnet.is_some() && self.allow_ips.is_some();
-        if has_models || has_ips { required_id(self.id).map(Some) } else { Ok(None) }
-    }
-
-    /// Without the name that repeats what the token has, of a limit that is named twice: tools of one-api change their
-    /// names in the object that they read, and send those of here back as they were.
-    pub fn without_unchanged(mut self, policy: &TokenPolicy) -> Result<Self, ApiError> {
-        if let Some(old) = self.models.as_ref().map(Models::read).transpose()? {
-            let limits = self.model_limits.as_ref().map(Models::read).transpose()?;
-            let is_restricted = policy.model_limits_enabled && policy.model_limits.names().next().is_some();
-            if old == if is_restricted { policy.model_limits.clone() } else { ModelLimits::default() } {
-                self.models = None;
-            } else if limits.is_none_or(|limits| limits == policy.model_limits)
-                && self.model_limits_enabled.is_none_or(|enabled| enabled == policy.model_limits_enabled)
-            {
-                (self.model_limits, self.model_limits_enabled) = (None, None);
-            }
-        }
-        let [old, ips] =
-            [&self.subnet, &self.allow_ips].map(|text| text.as_deref().map(IpAllowlist::parse).transpose());
-        let (old, ips) = (old?, ips?);
-        if old.is_some_and(|old| old == policy.allow_ips) {
-            self.subnet = None;
-        } else if self.subnet.is_some() && ips.is_some_and(|ips| ips == policy.allow_ips) {
-            self.allow_ips = None;
-        }
-        Ok(self)
+    pub fn token_id(&self) -> Result<TokenId, ApiError> {
+        required_id(self.id)
     }
 
     pub fn read(self) -> Result<(TokenId, TokenPatch), ApiError> {

@@ -7,16 +7,15 @@ use utoipa::openapi::schema::Type;
 use utoipa::openapi::{ObjectBuilder, RefOr, Schema};
 use utoipa::{PartialSchema, ToSchema};
 
-use crate::api::envelope::Envelope;
+use crate::api::dialects::one_api;
 use crate::api::limits::{PeriodLimitsBody, PeriodUsageBody, RateLimitsBody};
-use crate::api::page::{ListAnswer, PageBody};
+use crate::api::page::PageBody;
 use crate::api::state::AppState;
 use crate::domain::calendar::Moment;
 use crate::domain::key::ApiKey;
 use crate::domain::ledger::StateName;
 use crate::domain::time::UnixTime;
 use crate::domain::token::{DeletedToken, Token};
-use crate::domain::token_policy::TokenPolicy;
 use crate::domain::user::{Role, User};
 use crate::service::tokens::TokenPage;
 
@@ -125,8 +124,8 @@ impl TokenBody {
             allow_ips: policy.allow_ips.as_str().to_owned(),
             group: policy.group.as_str().to_owned(),
             cross_group_retry: policy.cross_group_retry,
-            models: if app.settings.one_api { models(policy) } else { None },
-            subnet: app.settings.one_api.then(|| policy.allow_ips.as_str().replace('\n', ",")),
+            models: if app.settings.one_api { one_api::models(policy) } else { None },
+            subnet: app.settings.one_api.then(|| one_api::subnet(policy)),
             name: token.name.as_str().to_owned(),
             note: token.note.as_str().to_owned(),
             show_addresses: token.show_addresses,
@@ -180,16 +179,6 @@ impl ToSchema for StateBody {
     }
 }
 
-/// The one list of one-api. It cannot say that no model may be used: an empty one allows all.
-fn models(policy: &TokenPolicy) -> Option<String> {
-    let names = policy.model_limits.as_str();
-    match (policy.model_limits_enabled, names) {
-        (false, _) => Some(String::new()),
-        (true, "") => None,
-        (true, names) => Some(names.to_owned()),
-    }
-}
-
 /// A page of tokens.
 #[derive(Debug, Serialize, ToSchema)]
 pub struct TokensBody<T> {
@@ -209,18 +198,5 @@ impl<T> TokensBody<T> {
     /// With no other member than a page has, unless there is a reason (spec §2.2).
     pub fn of_own(found: TokenPage<T>) -> Self {
         Self { page: found.page.into(), truncated: found.is_truncated.then_some(true) }
-    }
-}
-
-/// A page of the caller's own tokens, or its items alone for tools of one-api.
-pub type TokensAnswer = ListAnswer<TokenBody, TokensBody<TokenBody>>;
-
-impl TokensAnswer {
-    pub fn of_own(found: TokenPage<TokenBody>, is_of_one_api: bool) -> Self {
-        if is_of_one_api {
-            Self::Items(Envelope::of(found.page.items))
-        } else {
-            Self::Page(Envelope::of(TokensBody::of_own(found)))
-        }
     }
 }

@@ -27,9 +27,9 @@ pub struct ListingQuery {
     /// Only tokens of this group: a configured group, `auto`, or `own` for tokens without a group.
     group: Option<String>,
     /// `id` (default), `name`, `remain_quota`, `used_quota`, `accessed_time` or `expired_time`.
-    sort: Option<String>,
+    pub(in crate::api) sort: Option<String>,
     /// `asc`, or `desc` (default).
-    order: Option<String>,
+    pub(in crate::api) order: Option<String>,
     /// With `1`, the deleted tokens that can be restored, the last one first. Not together with the others.
     deleted: Option<String>,
 }
@@ -46,15 +46,6 @@ impl ListingQuery {
             return Err(ApiError::new(ErrorCode::InvalidFilter, message));
         }
         Ok(true)
-    }
-
-    /// The same with `order=remain_quota` and `order=used_quota`, as tools of one-api ask for the largest first.
-    pub fn of_one_api(mut self, is_of_one_api: bool) -> Self {
-        if is_of_one_api && self.sort.is_none() && matches!(self.order.as_deref(), Some("remain_quota" | "used_quota"))
-        {
-            self.sort = self.order.take();
-        }
-        self
     }
 
     pub fn read(&self, groups: &Groups) -> Result<TokenListing, ApiError> {

@@ -32,9 +32,10 @@ mod settled_cost;
 pub(super) mod tests;
 mod used_keys;
 
+pub use crate::domain::counts::Counts;
 pub use accounts::Accounts;
 pub use admission::{Admitted, Purpose, RequestContext, RequestDetails, TokenState, admit, admit_use, refuse_unknown};
-pub use balances::{Balances, ChargeOutcome, Counts, Effect, Wallet};
+pub use balances::{Balances, ChargeOutcome, Effect, Wallet};
 pub use key_state::{KeyState, StateCounts, StateName};
 pub use locked_token::{CurrentPolicy, LockedToken};
 pub use refusal::{Figures, Refusal, RefusalReason};

@@ -1,7 +1,7 @@
 //! What a settlement costs.
 
-use super::balances::Counts;
 use super::reservation::{Reservation, ReservationState};
+use crate::domain::counts::Counts;
 use crate::domain::money::Quota;
 use crate::domain::price::{Cost, GroupPrice, TooExpensive};
 use crate::domain::price_list::PriceList;

@@ -6,12 +6,12 @@ use axum::extract::State;
 use serde::{Serialize, Serializer};
 use utoipa::ToSchema;
 
-use super::auth::KeyHolder;
-use super::envelope::{NoStore, Plain};
-use super::extract::ClientIp;
-use super::state::AppState;
-use super::usage::{Dollars, serialize_decimal};
+use crate::api::auth::KeyHolder;
+use crate::api::envelope::{NoStore, Plain};
 use crate::api::errors::fails::Fails;
+use crate::api::extract::ClientIp;
+use crate::api::state::AppState;
+use crate::api::usage::{Dollars, serialize_decimal};
 use crate::domain::money::{Cents, Quota, Usd};
 use crate::domain::usage::KeyUsage;
 use crate::service::key_holders::KeyHolderError;
@@ -126,45 +126,4 @@ fn available(usage: &KeyUsage, app: &AppState) -> Quota {
 
 fn granted(usage: &KeyUsage, app: &AppState) -> Usd {
     available(usage, app).usd() + usage.token.account.used.usd()
-}
-
-/// The calls again under the path without `/v1`, which some clients use.
-pub mod without_v1 {
-    use super::{
-        AppState, Arc, BilledUsageBody, ClientIp, CreditGrantsBody, Fails, KeyHolder, KeyHolderError, NoStore, Plain,
-        State, SubscriptionBody,
-    };
-
-    /// The same as `/v1/dashboard/billing/subscription`.
-    #[utoipa::path(get, path = "/dashboard/billing/subscription", operation_id = "subscription_without_v1",
-        tag = "drop-in", responses((status = 200, body = SubscriptionBody)))]
-    pub async fn subscription(
-        app: State<Arc<AppState>>,
-        ip: ClientIp,
-        key: KeyHolder,
-    ) -> Result<NoStore<Plain<SubscriptionBody>>, Fails<KeyHolderError>> {
-        super::subscription(app, ip, key).await
-    }
-
-    /// The same as `/v1/dashboard/billing/usage`.
-    #[utoipa::path(get, path = "/dashboard/billing/usage", operation_id = "billed_usage_without_v1", tag = "drop-in",
-        responses((status = 200, body = BilledUsageBody)))]
-    pub async fn usage(
-        app: State<Arc<AppState>>,
-        ip: ClientIp,
-        key: KeyHolder,
-    ) -> Result<NoStore<Plain<BilledUsageBody>>, Fails<KeyHolderError>> {
-        super::usage(app, ip, key).await
-    }
-
-    /// The same as `/v1/dashboard/billing/credit_grants`.
-    #[utoipa::path(get, path = "/dashboard/billing/credit_grants", operation_id = "credit_grants_without_v1",
-        tag = "drop-in", responses((status = 200, body = CreditGrantsBody)))]
-    pub async fn credit_grants(
-        app: State<Arc<AppState>>,
-        ip: ClientIp,
-        key: KeyHolder,
-    ) -> Result<NoStore<Plain<CreditGrantsBody>>, Fails<KeyHolderError>> {
-        super::credit_grants(app, ip, key).await
-    }
 }

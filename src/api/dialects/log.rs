@@ -6,18 +6,18 @@ use axum::extract::State;
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
 
-use super::auth::{KeyHolder, SignedIn};
-use super::envelope::{Envelope, NoStore};
-use super::extract::{ClientIp, Query, query_number};
-use super::page::{ListAnswer, PageBody};
-use super::state::AppState;
+use crate::api::auth::{KeyHolder, SignedIn};
+use crate::api::dialects::one_api::{ListAnswer, ListClient};
+use crate::api::envelope::{Envelope, NoStore};
 use crate::api::errors::code::ErrorCode;
 use crate::api::errors::code::codes::RateLimited;
 use crate::api::errors::fails::Fails;
 use crate::api::errors::failure::ApiError;
+use crate::api::extract::{ClientIp, Query, query_number};
+use crate::api::page::PageBody;
+use crate::api::state::AppState;
 use crate::domain::bounds;
 use crate::domain::money::Quota;
-use crate::domain::page::PageRequest;
 use crate::domain::request_history::{OutcomeKind, PastOutcome, PastRequest, RequestFilter};
 use crate::domain::spend::Spend;
 use crate::domain::time::UnixTime;
@@ -218,19 +218,15 @@ pub async fn by_key(
 pub async fn list(
     State(app): State<Arc<AppState>>,
     SignedIn(caller): SignedIn,
+    client: ListClient,
     Query(query): Query<LogQuery>,
     Query(page): Query<LogPageQuery>,
 ) -> Result<ListAnswer<LogBody>, Fails<(RateLimited, ReportQueueFull)>> {
-    let is_of_one_api = app.settings.one_api && page.page_size.is_none();
-    let page = if is_of_one_api {
-        PageRequest::from_zero(page.p.as_deref(), None)?
-    } else {
-        PageRequest::from_one(page.p.as_deref(), page.page_size.as_deref())?
-    };
+    let page = client.log_page(page.p.as_deref(), page.page_size.as_deref())?;
     let outcomes = query.outcomes()?;
     let filter = RequestFilter { outcomes, ..query.filter()?.unwrap_or(RequestFilter::of(outcomes)) };
     let rows = app.request_history.list_newest(&caller, filter, page).await?.map(LogBody::from);
-    Ok(ListAnswer::of(rows, is_of_one_api))
+    Ok(client.list(rows))
 }
 
 /// What all your tokens spent.

@@ -273,33 +273,11 @@ async fn answer(
 }
 
 fn csv_of(requests: Vec<PastRequest>, bom: bool) -> Response {
-    let columns = [
-        "id",
-        "at",
-        "outcome",
-        "user_id",
-        "username",
-        "token_id",
-        "token_name",
-        "model",
-        "prompt_tokens",
-        "completion_tokens",
-        "quota",
-        "usd",
-        "shortfall",
-        "reason",
-        "message",
-        "call",
-        "requested",
-        "suppressed",
-        "ip",
-        "request_id",
-        "reservation_id",
-        "gateway_id",
-        "gateway_name",
-    ];
-    let rows = requests.into_iter().map(move |request| cells(&columns, &PastRequestBody::from(request)));
-    csv("requests.csv", &columns, rows, bom)
+    let columns = "id,at,outcome,user_id,username,token_id,token_name,model,prompt_tokens,completion_tokens,quota,usd,\
+        shortfall,reason,message,call,requested,suppressed,ip,request_id,reservation_id,gateway_id,\
+        gateway_name";
+    let rows = requests.into_iter().map(move |request| cells(columns, &PastRequestBody::from(request)));
+    csv("requests.csv", columns, rows, bom)
 }
 
 /// Single requests with your tokens, deleted ones included, that were charged or refused; newest first (spec §13.8). Of

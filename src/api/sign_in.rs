@@ -57,7 +57,7 @@ pub struct RegisterBody {
 
 impl MemberNames for RegisterBody {
     /// Clients of this family send it beside the password.
-    const NOT_READ: &'static [&'static str] = &["password2"];
+    const NOT_READ: &'static str = "password2";
 }
 
 /// A caller whose address may try to sign in; counts the attempt. Comes before the body, which is then not read in

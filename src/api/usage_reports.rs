@@ -208,18 +208,18 @@ impl ReportBody {
 
 /// The columns of the dimensions and the amounts.
 fn csv_of(report: UsageReport, bom: bool) -> Response {
-    let mut columns = Vec::new();
+    let mut columns = String::new();
     for dimension in report.grouping.dimensions() {
-        columns.extend_from_slice(match dimension {
-            Dimension::Day => &["date"] as &[_],
-            Dimension::Month => &["month"],
-            Dimension::User => &["user_id", "username"],
-            Dimension::Token => &["token_id", "token_name"],
-            Dimension::Model => &["model"],
-            Dimension::Gateway => &["gateway_id", "gateway_name"],
+        columns.push_str(match dimension {
+            Dimension::Day => "date,",
+            Dimension::Month => "month,",
+            Dimension::User => "user_id,username,",
+            Dimension::Token => "token_id,token_name,",
+            Dimension::Model => "model,",
+            Dimension::Gateway => "gateway_id,gateway_name,",
         });
     }
-    columns.extend_from_slice(&["requests", "prompt_tokens", "completion_tokens", "quota", "usd"]);
+    columns.push_str("requests,prompt_tokens,completion_tokens,quota,usd");
     let header = columns.clone();
     let rows = (0..report.rows.len())
         .filter_map(move |at| report.rows.get(at).map(|row| cells(&columns, &ReportRowBody::new(&report, row))));

@@ -26,7 +26,7 @@ named! {
     /// Which sums suffice for a report. All come from `usage_daily`, which alone has the days that are not rolled up
     /// yet.
     #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-    pub enum Sums {
+    pub enum ReportSums {
         /// Those of a user, or of all users, by day and model.
         Models = "models",
         /// The same by gateway. The days that are not rolled up come from the charges.
@@ -38,7 +38,7 @@ named! {
     }
 }
 
-impl Sums {
+impl ReportSums {
     fn of(scope: Scope, grouping: &Grouping) -> Self {
         match (grouping.has(Dimension::Token), grouping.time()) {
             _ if matches!(scope, Scope::Token(_)) => Self::Days,
@@ -92,9 +92,11 @@ pub async fn list(
     grouping: &Grouping,
 ) -> Result<Grouped, StorageError> {
     group_by_hash(conn).await?;
-    let rows = match Sums::of(scope, grouping) {
-        Sums::Gateways => list_by_gateway(conn, scope.ids().0, span, grouping).await?,
-        sums @ (Sums::Models | Sums::Months | Sums::Days) => list_sums(conn, scope, sums, span, grouping).await?,
+    let rows = match ReportSums::of(scope, grouping) {
+        ReportSums::Gateways => list_by_gateway(conn, scope.ids().0, span, grouping).await?,
+        sums @ (ReportSums::Models | ReportSums::Months | ReportSums::Days) => {
+            list_sums(conn, scope, sums, span, grouping).await?
+        }
     };
     Ok(rows.into())
 }
@@ -104,7 +106,7 @@ pub async fn list(
 async fn list_sums(
     conn: &mut Conn,
     scope: Scope,
-    sums: Sums,
+    sums: ReportSums,
     span: ReportSpan,
     grouping: &Grouping,
 ) -> Result<Vec<GroupedRow>, StorageError> {

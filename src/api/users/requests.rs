@@ -20,24 +20,9 @@ use crate::domain::username::Username;
 use crate::service::users::{Grant, NewUser, OwnAccountPatch, UserChange};
 
 /// Members of an account that not every request reads, and those that clients of this family send beside a password.
-const READ_ONLY: &[&str] = &[
-    "id",
-    "username",
-    "display_name",
-    "email",
-    "role",
-    "status",
-    "disabled_by",
-    "group",
-    "quota",
-    "used_quota",
-    "period_usage",
-    "request_count",
-    "token_api_enabled",
-    "max_tokens",
-    "created_time",
-    "password2",
-];
+const READ_ONLY: &str = "\
+    id username display_name email role status disabled_by group quota used_quota period_usage request_count \
+    token_api_enabled max_tokens created_time password2";
 
 /// Changes of your own account. Omitted fields stay as they are.
 #[derive(Deserialize, ToSchema)]
@@ -61,7 +46,7 @@ pub struct SelfBody {
 }
 
 impl MemberNames for SelfBody {
-    const NOT_READ: &'static [&'static str] = READ_ONLY;
+    const NOT_READ: &'static str = READ_ONLY;
 }
 
 impl TryFrom<SelfBody> for OwnAccountPatch {
@@ -170,7 +155,7 @@ impl Members {
 }
 
 impl MemberNames for NewUserBody {
-    const NOT_READ: &'static [&'static str] = READ_ONLY;
+    const NOT_READ: &'static str = READ_ONLY;
     const OTHER_NAMES: &'static [OtherNames] = other_names::OF_USERS;
 }
 
@@ -191,7 +176,7 @@ impl TryFrom<NewUserBody> for NewUser {
 }
 
 impl MemberNames for UserPatchBody {
-    const NOT_READ: &'static [&'static str] = READ_ONLY;
+    const NOT_READ: &'static str = READ_ONLY;
     const OTHER_NAMES: &'static [OtherNames] = other_names::OF_USERS;
 }
 

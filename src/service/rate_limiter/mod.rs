@@ -145,7 +145,7 @@ impl From<Option<IpAddr>> for Network {
     }
 }
 
-/// A limit for each `K`; `None` for no limit. governor counts and [`BoundedStore`] holds its state, because governor's
+/// A limit for each `K`; `None` for no limit. governor counts and `BoundedStore` holds its state, because governor's
 /// own stores are not bounded.
 pub struct Bucket<K: Hash + Eq + Clone>(Option<Counter<K>>);
 

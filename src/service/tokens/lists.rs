@@ -45,8 +45,7 @@ pub enum KeySearch {
 #[derive(Debug)]
 pub struct TokenPage<T> {
     pub page: Page<T>,
-    /// Only the newest [`bounds::MAX_LISTED_TOKENS`](crate::domain::bounds::MAX_LISTED_TOKENS) were filtered and
-    /// ordered, and there are older ones.
+    /// Only the newest [`bounds::MAX_LISTED_TOKENS`] were filtered and ordered, and there are older ones.
     pub is_truncated: bool,
 }
 

@@ -50,13 +50,7 @@ impl RequestHistory {
             self.key_holders.find_token(&mut conn, &digest, ip, self.core.clock.now()).await?
         };
         let (db, scope, now) = (self.core.db.clone(), Scope::Token(token.id), self.core.clock.now());
-        let page = async move {
-            let mut tx = db.begin().await?;
-            request_history::use_index_of_time(&mut tx).await?;
-            let page = read(&mut tx, scope, &filter, place, now).await?;
-            storage::commit(tx).await?;
-            Ok(page)
-        };
+        let page = async move { Ok(read(&mut *db.acquire().await?, scope, &filter, place, now).await?) };
         let mut page = self.reports.run::<_, UsageReportsError>(token.user_id, page).await?;
         if !token.show_addresses {
             for request in &mut page.requests {
@@ -115,12 +109,11 @@ impl RequestHistory {
         filter: RequestFilter,
     ) -> Result<Vec<PastRequest>, KeyHolderError> {
         let digest = self.key_holders.admit(key, ip, |limits| &limits.drop_in)?;
-        let mut tx = self.core.db.begin().await?;
-        let token = self.key_holders.find_token(&mut tx, &digest, ip, self.core.clock.now()).await?;
-        request_history::use_index_of_time(&mut tx).await?;
+        let mut conn = self.core.db.acquire().await?;
+        let token = self.key_holders.find_token(&mut conn, &digest, ip, self.core.clock.now()).await?;
         let most = usize::try_from(bounds::MAX_CHARGES_OF_KEY).unwrap_or_default();
-        let newest = read_newest(&mut tx, Scope::Token(token.id), &filter, self.core.clock.now(), most).await?;
-        storage::commit(tx).await?;
+        let scope = Scope::Token(token.id);
+        let newest = read_newest(&mut conn, scope, &filter, self.core.clock.now(), most, usize::MAX).await?;
         Ok(newest.requests)
     }
 
@@ -137,13 +130,8 @@ impl RequestHistory {
     ) -> Result<Page<PastRequest>, UsageReportsError> {
         let (db, user, now) = (self.core.db.clone(), caller.user.id, self.core.clock.now());
         self.core.rate_limiter.charges.take(user)?;
-        let report = async move {
-            let mut tx = db.begin().await?;
-            request_history::use_index_of_time(&mut tx).await?;
-            let page = read_page(&mut tx, Scope::User(user), &filter, page, now).await?;
-            storage::commit(tx).await?;
-            Ok(page)
-        };
+        let report =
+            async move { Ok(read_page(&mut *db.acquire().await?, Scope::User(user), &filter, page, now).await?) };
         self.reports.run(user, report).await
     }
 
@@ -182,24 +170,33 @@ async fn read_page(
     now: UnixTime,
 ) -> Result<Page<PastRequest>, StorageError> {
     let bound = bounds::MAX_LISTED_CHARGES;
+    if page.offset() >= bound && !filter.is_selective() {
+        return Ok(page.holding(Vec::new(), count_newest(conn, scope, filter, bound).await?));
+    }
     let end = if filter.is_selective() { bound } else { page.offset().saturating_add(page.size()).min(bound) };
     let most = usize::try_from(end).unwrap_or_default();
-    let found = page.of(read_newest(conn, scope, filter, now, most).await?.requests);
+    // As many windows as it takes: a total has no bound but the rows that it counts.
+    let found = page.of(read_newest(conn, scope, filter, now, most, usize::MAX).await?.requests);
     if filter.is_selective() || found.total < end {
         return Ok(found);
     }
+    Ok(Page { total: count_newest(conn, scope, filter, bound).await?, ..found })
+}
+
+/// How many requests of the time and the outcomes of a filter there are, counted no further than `bound`.
+async fn count_newest(conn: &mut Conn, scope: Scope, filter: &RequestFilter, bound: i64) -> Result<i64, StorageError> {
     let (from, to) = filter.seconds();
     let mut total = 0;
     for kind in filter.outcomes {
         total += request_history::count(conn, *kind, scope, Window { from, to }, bound).await?;
     }
-    Ok(Page { total: total.min(bound), ..found })
+    Ok(total.min(bound))
 }
 
 /// Resolves the viewer, and prepares the transaction for reading.
 async fn prepare(conn: &mut Conn, viewer: Viewer) -> Result<Scope, UsageReportsError> {
     let scope = resolve(conn, viewer).await?;
-    request_history::use_index_of_time(conn).await?;
+    request_history::use_index_of_time(conn, scope).await?;
     Ok(scope)
 }
 
@@ -211,7 +208,8 @@ async fn read_all(
     now: UnixTime,
 ) -> Result<Vec<PastRequest>, UsageReportsError> {
     let most = usize::try_from(bounds::MAX_REPORT_ROWS).unwrap_or(usize::MAX);
-    let RequestPage { requests, next } = read_newest(conn, scope, filter, now, most + 1).await?;
+    let RequestPage { requests, next } =
+        read_newest(conn, scope, filter, now, most + 1, bounds::MAX_PAGES_READ).await?;
     match next {
         _ if requests.len() > most => Err(UsageReportsError::TooManyRequests),
         Some(_) => Err(UsageReportsError::TooManyRead),
@@ -226,9 +224,10 @@ async fn read_newest(
     filter: &RequestFilter,
     now: UnixTime,
     most: usize,
+    pages: usize,
 ) -> Result<RequestPage, StorageError> {
     let mut all = RequestPage { requests: Vec::new(), next: Some(Position::NEWEST) };
-    for _ in 0..bounds::MAX_PAGES_READ {
+    for _ in 0..pages {
         let Some(after) = all.next.filter(|_| all.requests.len() < most) else { break };
         if !report_queue::has_caller() {
             return Err(StorageError::GivenUp);

@@ -1,8 +1,8 @@
 //! Single charges, refusals and imported requests, in windows of time. Those of a user are found by token and time,
 //! because `charges` has no index by user: each index slows every charge. Those of all users are found by time.
 //!
-//! Each statement has three branches, for all users, a user and a token, and reads the rows of one. All run in a
-//! transaction after [`use_index_of_time`].
+//! Each statement has three branches, for all users, a user and a token, and reads the rows of one. Those of all users
+//! are read in a transaction after [`use_index_of_time`].
 
 use super::refusals::LimitColumns;
 use super::{Conn, StorageError};
@@ -59,10 +59,16 @@ pub async fn list_charges(
              (select * from charges where at between $1 and $2 and $3::bigint is null and $4::bigint is null offset 0)
              union all
              select c.* from tokens t cross join lateral (
-               select * from charges where token_id = t.id and at between $1 and $2 offset 0) c
-             where t.user_id = $3
+               select * from charges where token_id = t.id and at between $1 and $2 and (at, id) < ($5, $6)
+                 and ($7::text is null or model = $7) and ($8::bigint is null or gateway_id = $8)
+                 and ($9::text is null or request_id = $9) and ($10::bigint is null or id = $10)
+               order by at desc, id desc limit $12) c
+             where t.user_id = $3 and ($11::text is null or t.name = $11)
              union all
-             select * from charges where token_id = $4 and at between $1 and $2) c
+             (select * from charges where token_id = $4 and at between $1 and $2 and (at, id) < ($5, $6)
+                and ($7 is null or model = $7) and ($8 is null or gateway_id = $8)
+                and ($9 is null or request_id = $9) and ($10 is null or id = $10)
+              order by at desc, id desc limit $12)) c
            where (c.at, c.id) < ($5, $6) and ($7::text is null or c.model = $7) and ($8::bigint is null or c.gateway_id = $8)
              and ($9::text is null or c.request_id = $9) and ($10::bigint is null or c.id = $10)
              and ($11::text is null or exists (select from tokens where id = c.token_id and name = $11))
@@ -220,27 +226,34 @@ pub async fn list_imported(
     Ok(requests.collect())
 }
 
-/// Lets this transaction use the BRIN index of charges by time. The index needs bitmap scans, which connections switch
-/// off, and the planner takes a btree by token for cheaper than it is. A connection keeps one plan of a statement, so
-/// the statements of this module always run in such a transaction.
-pub async fn use_index_of_time(conn: &mut Conn) -> Result<(), StorageError> {
-    sqlx::query!(
-        r#"select set_config('enable_bitmapscan', 'on', true) as "a!", set_config('enable_indexscan', 'off', true) as "b!",
-           set_config('enable_indexonlyscan', 'off', true) as "c!""#
-    )
-    .fetch_one(conn)
-    .await?;
+/// Lets this transaction use the BRIN index of charges by time, if its statements are about all users: it needs the
+/// bitmap scans that connections switch off, and a btree by token looks cheaper to the planner than it is. A plan that
+/// is made under these settings is not kept for the same statement about one user.
+pub async fn use_index_of_time(conn: &mut Conn, scope: Scope) -> Result<(), StorageError> {
+    if matches!(scope, Scope::Everyone) {
+        sqlx::query!(
+            r#"select set_config('enable_bitmapscan', 'on', true) as "a!",
+               set_config('enable_indexscan', 'off', true) as "b!",
+               set_config('enable_indexonlyscan', 'off', true) as "c!",
+               set_config('plan_cache_mode', 'force_custom_plan', true) as "d!""#
+        )
+        .fetch_one(conn)
+        .await?;
+    }
     Ok(())
 }
 
-/// Undoes [`use_index_of_time`], for a transaction that goes on with other statements.
-pub async fn use_all_indexes(conn: &mut Conn) -> Result<(), StorageError> {
-    sqlx::query!(
-        r#"select set_config('enable_bitmapscan', 'off', true) as "a!", set_config('enable_indexscan', 'on', true) as "b!",
-           set_config('enable_indexonlyscan', 'on', true) as "c!""#
-    )
-    .fetch_one(conn)
-    .await?;
+/// Ends what [`use_index_of_time`] began, for a transaction that goes on with other statements.
+pub async fn use_all_indexes(conn: &mut Conn, scope: Scope) -> Result<(), StorageError> {
+    if matches!(scope, Scope::Everyone) {
+        sqlx::query!(
+            r#"select set_config('enable_bitmapscan', 'off', true) as "a!",
+               set_config('enable_indexscan', 'on', true) as "b!", set_config('enable_indexonlyscan', 'on', true) as "c!""#
+        )
+        .fetch_one(&mut *conn)
+        .await?;
+        sqlx::query!("set local plan_cache_mode to default").execute(conn).await?;
+    }
     Ok(())
 }
 

@@ -1,5 +1,5 @@
-//! Grouped reports over `usage_reported`: the table `usage_daily`, and the usage from before an import. For days that
-//! are rolled up, the sums are read instead (see [`usage_rollup`](super::usage_rollup)).
+//! Grouped reports over the table `usage_daily` and the usage from before an import. For days that are rolled up, the
+//! sums are read instead (see [`usage_rollup`](super::usage_rollup)).
 
 use chrono_tz::Tz;
 
@@ -93,7 +93,7 @@ pub async fn list(
 ) -> Result<Grouped, StorageError> {
     group_by_hash(conn).await?;
     let rows = match ReportSums::of(scope, grouping) {
-        ReportSums::Gateways => list_by_gateway(conn, scope.ids().0, span, grouping).await?,
+        ReportSums::Gateways => list_by_gateway(conn, scope, span, grouping).await?,
         sums @ (ReportSums::Models | ReportSums::Months | ReportSums::Days) => {
             list_sums(conn, scope, sums, span, grouping).await?
         }
@@ -187,12 +187,13 @@ async fn list_sums(
 /// charges.
 async fn list_by_gateway(
     conn: &mut Conn,
-    user: Option<UserId>,
+    scope: Scope,
     span: ReportSpan,
     grouping: &Grouping,
 ) -> Result<Vec<GroupedRow>, StorageError> {
     let (from, to) = charged_between(span.from, span.to.plus_days(1));
-    use_index_of_time(conn).await?;
+    let (user, _) = scope.ids();
+    use_index_of_time(conn, scope).await?;
     let rows = sqlx::query_as!(
         GroupedRow,
         r#"select case $3::text when 'day' then day when 'month' then date_trunc('month', day)::date end as "day: Day",
@@ -248,7 +249,7 @@ async fn list_by_gateway(
     )
     .fetch_all(&mut *conn)
     .await?;
-    use_all_indexes(conn).await?;
+    use_all_indexes(conn, scope).await?;
     Ok(rows)
 }
 
@@ -261,7 +262,7 @@ pub async fn list_in(
     grouping: &Grouping,
 ) -> Result<Grouped, StorageError> {
     group_by_hash(conn).await?;
-    use_index_of_time(conn).await?;
+    use_index_of_time(conn, scope).await?;
     let ((user, token), (from, to)) = (scope.ids(), span.seconds(zone));
     let rows = sqlx::query_as!(
         GroupedRow,
@@ -305,7 +306,7 @@ pub async fn list_in(
     )
     .fetch_all(&mut *conn)
     .await?;
-    use_all_indexes(conn).await?;
+    use_all_indexes(conn, scope).await?;
     Ok(rows.into())
 }
 

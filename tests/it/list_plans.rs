@@ -190,51 +190,52 @@ async fn requests_of_all_users_are_found_by_time(pool: PgPool) {
     sqlx::query(refusals).bind(day).execute(&pool).await.unwrap();
     let mut conn = service_connection(&url(&pool)).await;
     let window = Window { from: UnixTime::new(day), to: UnixTime::new(day + 60) };
-    let count = async |conn: &mut PoolConnection<Postgres>, kind| {
-        request_history::count(conn, kind, Scope::Everyone, window, 1_000).await.unwrap()
-    };
     // The index is summarised by autovacuum, or now.
     sqlx::query("vacuum charges").execute(&pool).await.unwrap();
-    sqlx::query("begin").execute(&mut *conn).await.unwrap();
-    request_history::use_index_of_time(&mut conn).await.unwrap();
-    assert_eq!(count(&mut conn, OutcomeKind::Refused).await, 61);
-    assert_eq!(count(&mut conn, OutcomeKind::Charged).await, 244);
-    let filter = RequestFilter::of(&OutcomeKind::ALL);
-    let list = request_history::list_charges(&mut conn, Scope::Everyone, window, Position::NEWEST, &filter, 10).await;
-    assert_eq!(list.unwrap().len(), 10);
-    let (everyone, newest) = (Scope::Everyone, Position::NEWEST);
-    request_history::list_refusals(&mut conn, everyone, window, newest, &filter, 10).await.unwrap();
-    request_history::list_imported(&mut conn, everyone, window, newest, &filter, 10).await.unwrap();
-    // The rows of all users, of a user and of a token are each found by an index, also under these settings.
-    let seconds = format!("{day}, {}, null, null", day + 60);
-    for (statement, arguments, indexes) in [
-        (
-            "select 1 from charges where at between",
-            format!("{seconds}, 1000, 'charged'"),
-            &["_by_time", "_token_id_at_idx", "tokens_by_user"][..],
-        ),
-        (
-            "select * from charges where at between",
-            format!("{seconds}, 9000000000, 1, null, null, null, null, null, 10"),
-            &["_by_time", "_token_id_at_idx", "tokens_by_user"],
-        ),
-        (
-            "select * from refusals where at between",
-            format!("{seconds}, 9000000000, 1, null, null, null, null, null, 10, null, null"),
-            &["refusals_rest_at_id_idx", "refusals_rest_token_id_at_idx", "tokens_by_user"],
-        ),
-        (
-            "select * from requests_imported where at between",
-            format!("{seconds}, 9000000000, 1, null, null, null, null, null, 10"),
-            &["requests_imported_by_time", "requests_imported_of_token", "requests_imported_of_user"],
-        ),
+    let (newest, filter) = (Position::NEWEST, RequestFilter::of(&OutcomeKind::ALL));
+    let read_all = async |conn: &mut PoolConnection<Postgres>, scope: Scope| {
+        let refused = request_history::count(conn, OutcomeKind::Refused, scope, window, 1_000).await.unwrap();
+        let charged = request_history::count(conn, OutcomeKind::Charged, scope, window, 1_000).await.unwrap();
+        let list = request_history::list_charges(conn, scope, window, newest, &filter, 10).await.unwrap();
+        request_history::list_refusals(conn, scope, window, newest, &filter, 10).await.unwrap();
+        request_history::list_imported(conn, scope, window, newest, &filter, 10).await.unwrap();
+        (refused, charged, list.len())
+    };
+    let count_charges = ("select 1 from charges where at between", "1000, 'charged'");
+    let more = "9000000000, 1, null, null, null, null, null, 10";
+    let list_charges = ("select * from charges where at between", more);
+    let list_refusals = ("select * from refusals where at between", &*format!("{more}, null, null"));
+    let list_imported = ("select * from requests_imported where at between", more);
+    let seconds = format!("{day}, {}", day + 60);
+
+    // The plan for one user or token is kept, and finds the newest rows of each token in order.
+    assert_eq!(read_all(&mut conn, Scope::Token(TokenId::new(1))).await, (1, 244, 10));
+    for ((statement, more), indexes) in [
+        (count_charges, &["_token_id_at_idx", "tokens_by_user"][..]),
+        (list_charges, &["_token_id_at_idx", "tokens_by_user"]),
+        (list_refusals, &["refusals_rest_token_id_at_idx", "tokens_by_user"]),
+        (list_imported, &["requests_imported_of_token", "requests_imported_of_user"]),
     ] {
-        let plan = plan(&mut conn, statement, &arguments).await;
+        let plan = plan(&mut conn, statement, &format!("{seconds}, null, 1, {more}")).await;
         for index in indexes {
             assert!(plan.contains(index), "{index}: {plan}");
         }
-        for forbidden in ["Seq Scan", "Hash Join", "Merge Join"] {
+        for forbidden in ["Hash Join", "Merge Join"] {
             assert!(!plan.contains(forbidden), "{plan}");
         }
+    }
+
+    // That of all users is made for each of their transactions, from the same statement.
+    sqlx::query("begin").execute(&mut *conn).await.unwrap();
+    request_history::use_index_of_time(&mut conn, Scope::Everyone).await.unwrap();
+    assert_eq!(read_all(&mut conn, Scope::Everyone).await, (61, 244, 10));
+    for ((statement, more), index) in [
+        (count_charges, "_by_time"),
+        (list_charges, "_by_time"),
+        (list_refusals, "refusals_rest_at_id_idx"),
+        (list_imported, "requests_imported_by_time"),
+    ] {
+        let plan = plan(&mut conn, statement, &format!("{seconds}, null, null, {more}")).await;
+        assert!(plan.contains(index) && !plan.contains("Seq Scan"), "{index}: {plan}");
     }
 }

@@ -226,7 +226,7 @@ pub async fn list(
     let outcomes = query.outcomes()?;
     let filter = RequestFilter { outcomes, ..query.filter()?.unwrap_or(RequestFilter::of(outcomes)) };
     let rows = app.request_history.list_newest(&caller, filter, page).await?.map(LogBody::from);
-    Ok(client.list(rows))
+    Ok(client.log(rows))
 }
 
 /// What all your tokens spent.

@@ -28,6 +28,8 @@ use crate::service::tokens::TokenPage;
 #[derive(Debug, Clone, Copy)]
 pub struct ListClient {
     is_of_one_api: bool,
+    /// The same of a log, which does not know `ps`.
+    is_log_of_one_api: bool,
 }
 
 /// The parameters that one-api does not have.
@@ -42,7 +44,8 @@ impl FromRequestParts<Arc<AppState>> for ListClient {
 
     async fn from_request_parts(parts: &mut Parts, app: &Arc<AppState>) -> Result<Self, ApiError> {
         let Query(PageSizes { page_size, ps }) = Query::from_request_parts(parts, app).await?;
-        Ok(Self { is_of_one_api: app.settings.one_api && page_size.is_none() && ps.is_none() })
+        let is_log_of_one_api = app.settings.one_api && page_size.is_none();
+        Ok(Self { is_of_one_api: is_log_of_one_api && ps.is_none(), is_log_of_one_api })
     }
 }
 
@@ -66,12 +69,12 @@ impl ListClient {
 
     /// The page of a log, whose pages count from 1 for others.
     pub fn log_page(self, p: Option<&str>, page_size: Option<&str>) -> Result<PageRequest, ApiError> {
-        Ok(if self.is_of_one_api { PageRequest::from_zero(p, None)? } else { PageRequest::from_one(p, page_size)? })
+        Ok(if self.is_log_of_one_api { PageRequest::from_zero(p, None)? } else { PageRequest::from_one(p, page_size)? })
     }
 
-    /// The answer: a page, or its items alone.
-    pub fn list<T>(self, page: Page<T>) -> ListAnswer<T> {
-        if self.is_of_one_api {
+    /// The answer of a log: a page, or its items alone.
+    pub fn log<T>(self, page: Page<T>) -> ListAnswer<T> {
+        if self.is_log_of_one_api {
             ListAnswer::Items(Envelope::of(page.items))
         } else {
             ListAnswer::Page(Envelope::of(page.into()))

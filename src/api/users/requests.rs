@@ -130,7 +130,7 @@ user_bodies! {
     token_api_enabled: bool,
     /// Its own limit of tokens; -1 for the general limit.
     max_tokens: i64,
-    /// Limits of all its tokens together; members that are left out keep their value.
+    /// Limits of all its tokens together. Members that are left out keep their value; a new account has no limit.
     #[schema(value_type = Option<PeriodLimitsChange>)]
     period_limits: RawLimit,
 }

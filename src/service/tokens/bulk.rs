@@ -203,6 +203,10 @@ impl Tokens {
             let is_unchanged = switch.is_some() && token == *old;
             if is_unchanged { &mut kept } else { &mut to_update }.push(token);
         }
+        if to_update.is_empty() && request.is_none() {
+            self.core.invalidator.commit_unchanged(tx).await?;
+            return Ok(Idempotent::now(kept));
+        }
         let mut changed = self.update_all(&mut tx, to_update).await?;
         changed.extend(kept);
         changed.sort_by_key(|token| token.id);

@@ -129,37 +129,26 @@ async fn list_sums(
                      then greatest($12, date_trunc('month', least($2::date + 1, rolled_until))::date) end as open
                  from usage_rollup where id = 1 offset 0) r cross join lateral (
                select * from usage_report_daily where user_id = $10 and day between r.first and r.last
-               union all
-               select * from usage_report_daily where user_id = $10 and day between r.open and $2
-               union all
-               select * from usage_report_months where user_id = $10 and day >= $12 and day < r.open
-               union all
-               select * from usage_report_models
+               union all select * from usage_report_daily where user_id = $10 and day between r.open and $2
+               union all select * from usage_report_months where user_id = $10 and day >= $12 and day < r.open
+               union all select * from usage_report_models
                where user_id = $10 and $13 = 'models' and day between $1 and $2 and day < r.rolled_until
-               union all
-               select * from usage_report_imported where user_id = $10 and day between $1 and $2
-               union all
-               select * from usage_report_daily where token_id = $11 and day between r.first and r.last
-               union all
-               select * from usage_report_imported where token_id = $11 and day between $1 and $2
-               union all
-               select * from usage_report_daily
+               union all select * from usage_report_imported where user_id = $10 and day between $1 and $2
+               union all select * from usage_report_daily where token_id = $11 and day between r.first and r.last
+               union all select * from usage_report_imported where token_id = $11 and day between $1 and $2
+               union all select * from usage_report_daily
                where $10::bigint is null and $11::bigint is null and day between r.first and r.last
                union all
                select * from usage_report_daily where $10 is null and $11 is null and day between r.open and $2
-               union all
-               select * from usage_report_months
+               union all select * from usage_report_months
                where $10 is null and $11 is null and day >= $12 and day < r.open
-               union all
-               select * from usage_report_models
+               union all select * from usage_report_models
                where user_id = 0 and $10 is null and $13 = 'models' and not $4 and day between $1 and $2
                  and day < r.rolled_until
-               union all
-               select * from usage_report_models
+               union all select * from usage_report_models
                where user_id <> 0 and $10 is null and $13 = 'models' and $4 and day between $1 and $2
                  and day < r.rolled_until
-               union all
-               select * from usage_report_imported
+               union all select * from usage_report_imported
                where $10 is null and $11 is null and day between $1 and $2) u
              limit $9) u
            group by 1, 2, 3, 4, 5
@@ -218,19 +207,14 @@ async fn list_by_gateway(
                  from charges c
                  where $10::bigint is null and at between $11 + greatest(r.rolled_until - $1, 0) * 86400::bigint and $12
                    and c.day between greatest($1, r.rolled_until) and $2
-                 union all
-                 select * from usage_report_models
+                 union all select * from usage_report_models
                  where user_id = $10 and day between $1 and $2 and day < r.rolled_until
-                 union all
-                 select * from usage_report_models
+                 union all select * from usage_report_models
                  where user_id = 0 and $10 is null and not $4 and day between $1 and $2 and day < r.rolled_until
-                 union all
-                 select * from usage_report_models
+                 union all select * from usage_report_models
                  where user_id <> 0 and $10 is null and $4 and day between $1 and $2 and day < r.rolled_until
-                 union all
-                 select * from usage_report_imported where user_id = $10 and day between $1 and $2
-                 union all
-                 select * from usage_report_imported where $10 is null and day between $1 and $2) u
+                 union all select * from usage_report_imported where user_id = $10 and day between $1 and $2
+                 union all select * from usage_report_imported where $10 is null and day between $1 and $2) u
              where r.id = 1 limit $9) u
            group by 1, 2, 3, 4, 5
            order by 1, case when $3 is null then sum(quota) else 0 end desc, 2, 3, 4, 5 limit $8"#,
@@ -281,8 +265,7 @@ pub async fn list_in(
                select c.* from tokens t cross join lateral (
                  select * from charges where token_id = t.id and at between $11 and $12 offset 0) c
                where t.user_id = $13
-               union all
-               select * from charges where token_id = $14 and at between $11 and $12
+               union all select * from charges where token_id = $14 and at between $11 and $12
                union all
                select * from charges where at between $11 and $12 and $13::bigint is null and $14::bigint is null) c
              limit $9) u

@@ -161,16 +161,10 @@ impl LogQuery {
         let (from, to) = (from.unwrap_or(UnixTime::FIRST), to.unwrap_or(UnixTime::LAST));
         Ok(Some(RequestFilter { from, to, model, token_name, ..RequestFilter::of(&OutcomeKind::PAID) }))
     }
-
-    fn outcomes(&self) -> Result<Outcomes, ApiError> {
-        outcomes(self.r#type.as_deref())
-    }
 }
 
 /// Of the requests that are asked for.
-type Outcomes = &'static [OutcomeKind];
-
-fn outcomes(r#type: Option<&str>) -> Result<Outcomes, ApiError> {
+fn outcomes(r#type: Option<&str>) -> Result<&'static [OutcomeKind], ApiError> {
     Ok(match query_number("type", r#type)? {
         None | Some(0 | CONSUMPTION) => &OutcomeKind::PAID,
         Some(ERROR) => OutcomeKind::Refused.alone(),
@@ -223,7 +217,7 @@ pub async fn list(
     Query(page): Query<LogPageQuery>,
 ) -> Result<ListAnswer<LogBody>, Fails<(RateLimited, ReportQueueFull)>> {
     let page = client.log_page(page.p.as_deref(), page.page_size.as_deref())?;
-    let outcomes = query.outcomes()?;
+    let outcomes = outcomes(query.r#type.as_deref())?;
     let filter = RequestFilter { outcomes, ..query.filter()?.unwrap_or(RequestFilter::of(outcomes)) };
     let rows = app.request_history.list_newest(&caller, filter, page).await?.map(LogBody::from);
     Ok(client.log(rows))
@@ -237,7 +231,7 @@ pub async fn spend(
     SignedIn(caller): SignedIn,
     Query(query): Query<LogQuery>,
 ) -> Result<Envelope<SpendBody>, Fails<(RateLimited, ReportQueueFull)>> {
-    let outcomes = query.outcomes()?;
+    let outcomes = outcomes(query.r#type.as_deref())?;
     let mut spend = app.request_history.spend(&caller, query.filter()?).await?;
     if outcomes != OutcomeKind::PAID {
         spend.quota = Quota::ZERO;

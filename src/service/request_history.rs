@@ -18,6 +18,9 @@ use crate::domain::time::UnixTime;
 use crate::service::core::Core;
 use crate::storage::{self, Conn, StorageError, request_history, spend, users};
 
+/// Rows that are read for one page with a filter.
+const MAX_ROWS: i64 = bounds::MAX_REQUESTS_READ;
+
 #[derive(Debug)]
 pub struct RequestHistory {
     core: Core,
@@ -50,7 +53,7 @@ impl RequestHistory {
             self.key_holders.find_token(&mut conn, &digest, ip, self.core.clock.now()).await?
         };
         let (db, scope, now) = (self.core.db.clone(), Scope::Token(token.id), self.core.clock.now());
-        let page = async move { Ok(read(&mut *db.acquire().await?, scope, &filter, place, now).await?) };
+        let page = async move { Ok(read(&mut *db.acquire().await?, scope, &filter, place, now, MAX_ROWS).await?) };
         let mut page = self.reports.run::<_, UsageReportsError>(token.user_id, page).await?;
         if !token.show_addresses {
             for request in &mut page.requests {
@@ -74,7 +77,7 @@ impl RequestHistory {
         let page = async move {
             let mut tx = db.begin().await?;
             let scope = prepare(&mut tx, viewer).await?;
-            let page = read(&mut tx, scope, &filter, place, now).await?;
+            let page = read(&mut tx, scope, &filter, place, now, MAX_ROWS).await?;
             storage::commit(tx).await?;
             Ok(page)
         };
@@ -113,8 +116,8 @@ impl RequestHistory {
         let token = self.key_holders.find_token(&mut conn, &digest, ip, self.core.clock.now()).await?;
         let most = usize::try_from(bounds::MAX_CHARGES_OF_KEY).unwrap_or_default();
         let scope = Scope::Token(token.id);
-        let newest = read_newest(&mut conn, scope, &filter, self.core.clock.now(), most, usize::MAX).await?;
-        Ok(newest.requests)
+        let place = PagePlace { after: Position::NEWEST, size: most };
+        Ok(read(&mut conn, scope, &filter, place, self.core.clock.now(), i64::MAX).await?.requests)
     }
 
     /// A page of the requests of the caller's tokens, deleted ones included, with their total. It reaches the newest
@@ -161,7 +164,7 @@ impl RequestHistory {
     }
 }
 
-/// A page by its number. With a filter, the total is counted by reading the rows.
+/// A page by its number. Reads its rows and those before it, and counts the others, no further than the last page.
 async fn read_page(
     conn: &mut Conn,
     scope: Scope,
@@ -170,27 +173,21 @@ async fn read_page(
     now: UnixTime,
 ) -> Result<Page<PastRequest>, StorageError> {
     let bound = bounds::MAX_LISTED_CHARGES;
-    if page.offset() >= bound && !filter.is_selective() {
-        return Ok(page.holding(Vec::new(), count_newest(conn, scope, filter, bound).await?));
+    let mut found = page.holding(Vec::new(), bound);
+    if page.offset() < bound {
+        let end = page.offset().saturating_add(page.size()).min(bound);
+        let place = PagePlace { after: Position::NEWEST, size: usize::try_from(end).unwrap_or_default() };
+        found = page.of(read(conn, scope, filter, place, now, i64::MAX).await?.requests);
+        if found.total < end {
+            return Ok(found);
+        }
     }
-    let end = if filter.is_selective() { bound } else { page.offset().saturating_add(page.size()).min(bound) };
-    let most = usize::try_from(end).unwrap_or_default();
-    // As many windows as it takes: a total has no bound but the rows that it counts.
-    let found = page.of(read_newest(conn, scope, filter, now, most, usize::MAX).await?.requests);
-    if filter.is_selective() || found.total < end {
-        return Ok(found);
-    }
-    Ok(Page { total: count_newest(conn, scope, filter, bound).await?, ..found })
-}
-
-/// How many requests of the time and the outcomes of a filter there are, counted no further than `bound`.
-async fn count_newest(conn: &mut Conn, scope: Scope, filter: &RequestFilter, bound: i64) -> Result<i64, StorageError> {
     let (from, to) = filter.seconds();
     let mut total = 0;
     for kind in filter.outcomes {
-        total += request_history::count(conn, *kind, scope, Window { from, to }, bound).await?;
+        total += request_history::count(conn, *kind, scope, Window { from, to }, Some(filter), bound).await?;
     }
-    Ok(total.min(bound))
+    Ok(Page { total: total.min(bound), ..found })
 }
 
 /// Resolves the viewer, and prepares the transaction for reading.
@@ -208,8 +205,14 @@ async fn read_all(
     now: UnixTime,
 ) -> Result<Vec<PastRequest>, UsageReportsError> {
     let most = usize::try_from(bounds::MAX_REPORT_ROWS).unwrap_or(usize::MAX);
-    let RequestPage { requests, next } =
-        read_newest(conn, scope, filter, now, most + 1, bounds::MAX_PAGES_READ).await?;
+    let (mut requests, mut next) = (Vec::new(), Some(Position::NEWEST));
+    for _ in 0..bounds::MAX_PAGES_READ {
+        let Some(after) = next.filter(|_| requests.len() <= most) else { break };
+        let place = PagePlace { after, size: most + 1 - requests.len() };
+        let page = read(conn, scope, filter, place, now, MAX_ROWS).await?;
+        requests.extend(page.requests);
+        next = page.next;
+    }
     match next {
         _ if requests.len() > most => Err(UsageReportsError::TooManyRequests),
         Some(_) => Err(UsageReportsError::TooManyRead),
@@ -217,47 +220,29 @@ async fn read_all(
     }
 }
 
-/// Reads pages until there are `most` requests, no more follow, or [`bounds::MAX_PAGES_READ`] pages were read.
-async fn read_newest(
-    conn: &mut Conn,
-    scope: Scope,
-    filter: &RequestFilter,
-    now: UnixTime,
-    most: usize,
-    pages: usize,
-) -> Result<RequestPage, StorageError> {
-    let mut all = RequestPage { requests: Vec::new(), next: Some(Position::NEWEST) };
-    for _ in 0..pages {
-        let Some(after) = all.next.filter(|_| all.requests.len() < most) else { break };
-        if !report_queue::has_caller() {
-            return Err(StorageError::GivenUp);
-        }
-        let page = read(conn, scope, filter, PagePlace { after, size: most - all.requests.len() }, now).await?;
-        all.requests.extend(page.requests);
-        all.next = page.next;
-    }
-    Ok(all)
-}
-
-/// Reads one window after the other until the page is full, the time of the filter ends, or enough rows were read.
+/// Reads one window after the other until the page is full, the time of the filter ends, or `most_rows` rows were read.
 async fn read(
     conn: &mut Conn,
     scope: Scope,
     filter: &RequestFilter,
     PagePlace { after, size }: PagePlace,
     now: UnixTime,
+    most_rows: i64,
 ) -> Result<RequestPage, StorageError> {
     let kinds = OutcomeKind::ALL.into_iter().filter(|kind| filter.allows(*kind));
-    let (mut requests, mut unread) = (Vec::new(), bounds::MAX_REQUESTS_READ);
+    let (mut requests, mut unread) = (Vec::new(), most_rows);
     let (from, to) = filter.seconds();
     for window in Window::back_from(to.min(after.at), from, now) {
+        if !report_queue::has_caller() {
+            return Err(StorageError::GivenUp);
+        }
         // Without a filter, every row that is read is on the page.
-        if filter.is_selective() {
+        if filter.is_selective() && most_rows < i64::MAX {
             let mut count = 0;
             for kind in kinds.clone() {
-                count += request_history::count(conn, kind, scope, window, unread + 1).await?;
+                count += request_history::count(conn, kind, scope, window, None, unread + 1).await?;
             }
-            if count > unread && unread < bounds::MAX_REQUESTS_READ {
+            if count > unread && unread < most_rows {
                 let next = Some(Position::before(window.to.plus(1)));
                 return Ok(RequestPage { requests, next });
             }

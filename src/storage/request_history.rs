@@ -257,12 +257,14 @@ pub async fn use_all_indexes(conn: &mut Conn, scope: Scope) -> Result<(), Storag
     Ok(())
 }
 
-/// The number of rows of this kind in a window, without a filter; at most `most`.
+/// How many rows of this kind a window has, at most `most`: all, or those of a user or a token that have the model and
+/// the name of the token of `filter`.
 pub async fn count(
     conn: &mut Conn,
     kind: OutcomeKind,
     scope: Scope,
     window: Window,
+    filter: Option<&RequestFilter>,
     most: i64,
 ) -> Result<i64, StorageError> {
     let (user, token) = scope.ids();
@@ -270,32 +272,41 @@ pub async fn count(
         r#"select case $6::text
              when 'charged' then (
                select count(*) from (
-                 select 1 from charges where at between $1 and $2 and $3::bigint is null and $4::bigint is null
+                 select 1 from charges
+                 where at between $1 and $2 and $3::bigint is null and $4::bigint is null
                  union all
                  select 1 from tokens t cross join lateral (
-                   select 1 from charges where token_id = t.id and at between $1 and $2 offset 0) c
-                 where t.user_id = $3
+                   select 1 from charges where token_id = t.id and at between $1 and $2
+                     and ($7::text is null or model = $7) offset 0) c
+                 where t.user_id = $3 and ($8::text is null or t.name = $8)
                  union all
-                 select 1 from charges where token_id = $4 and at between $1 and $2
+                 select 1 from charges
+                 where token_id = $4 and at between $1 and $2 and ($7::text is null or model = $7)
                  limit $5) c)
              when 'refused' then (
                select count(*) from (
-                 select 1 from refusals where at between $1 and $2 and $3::bigint is null and $4::bigint is null
+                 select 1 from refusals
+                 where at between $1 and $2 and $3::bigint is null and $4::bigint is null
                  union all
                  select 1 from tokens t cross join lateral (
-                   select 1 from refusals where token_id = t.id and at between $1 and $2 offset 0) c
-                 where t.user_id = $3
+                   select 1 from refusals where token_id = t.id and at between $1 and $2
+                     and ($7::text is null or model = $7) offset 0) c
+                 where t.user_id = $3 and ($8::text is null or t.name = $8)
                  union all
-                 select 1 from refusals where token_id = $4 and at between $1 and $2
+                 select 1 from refusals
+                 where token_id = $4 and at between $1 and $2 and ($7::text is null or model = $7)
                  limit $5) c)
              when 'imported' then (
                select count(*) from (
                  select 1 from requests_imported
                  where at between $1 and $2 and $3::bigint is null and $4::bigint is null
                  union all
-                 select 1 from requests_imported where user_id = $3 and at between $1 and $2
+                 select 1 from requests_imported
+                 where user_id = $3 and at between $1 and $2 and ($7::text is null or model = $7)
+                   and ($8::text is null or exists (select from tokens where id = token_id and name = $8))
                  union all
-                 select 1 from requests_imported where token_id = $4 and at between $1 and $2
+                 select 1 from requests_imported
+                 where token_id = $4 and at between $1 and $2 and ($7::text is null or model = $7)
                  limit $5) c)
              end as "count!""#,
         window.from as UnixTime,
@@ -303,7 +314,9 @@ pub async fn count(
         user as Option<UserId>,
         token as Option<TokenId>,
         most,
-        kind.as_str()
+        kind.as_str(),
+        filter.and_then(|filter| filter.model.as_deref()),
+        filter.and_then(|filter| filter.token_name.as_deref())
     );
     Ok(count.fetch_one(conn).await?)
 }

@@ -131,7 +131,7 @@ impl std::fmt::Debug for RateLimiter {
 /// The address that is counted: an IPv4 address, or the /64 network of an IPv6 address, because a customer of a
 /// provider has at least a /64. All requests from unknown addresses count together.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub struct Network(pub Option<IpAddr>);
+pub struct Network(pub(super) Option<IpAddr>);
 
 impl From<Option<IpAddr>> for Network {
     fn from(ip: Option<IpAddr>) -> Self {

@@ -158,6 +158,10 @@ async fn a_user_pages_through_the_charges_of_all_tokens(pool: PgPool) {
     assert_eq!(quotas("?token_name=second").await, (vec![4, 2], 2));
     assert_eq!(quotas("?model_name=o1").await, (vec![5, 4], 2));
     assert_eq!(quotas("?model_name=o1&token_name=first").await, (vec![5], 1));
+    // A total that is not on the page is counted with the same filter.
+    assert_eq!(quotas("?model_name=o1&page_size=1").await, (vec![5], 2));
+    assert_eq!(quotas("?token_name=second&page_size=1").await, (vec![4], 2));
+    assert_eq!(quotas("?token_name=second&page_size=1&p=2").await, (vec![2], 2));
     assert_eq!(quotas("?model_name=&token_name=&start_timestamp=0&end_timestamp=0&type=0").await.1, 5);
     assert_eq!(quotas(&format!("?start_timestamp={}", START + 10)).await, (vec![5, 4, 3, 2], 4));
     assert_eq!(quotas(&format!("?end_timestamp={}", START + 10)).await, (vec![2, 1], 2));

@@ -100,18 +100,20 @@ impl Cluster {
 
     /// Runs one of PostgreSQL's programs. PostgreSQL refuses to run as root, so root runs it as the user `postgres`.
     fn run(&self, program: &str, arguments: &[&str]) {
-        let program = self.program(program);
-        let mut command = if running_as_root() {
-            let mut command = Command::new("runuser");
-            command.args(["-u", "postgres", "--"]).arg(program);
-            command
-        } else {
-            Command::new(program)
-        };
-        if self.has_movable_clock {
-            command.env("LD_PRELOAD", libfaketime()).env("FAKETIME_TIMESTAMP_FILE", self.home.path().join("clock"));
-            command.env("FAKETIME_NO_CACHE", "1").env("FAKETIME_DONT_FAKE_MONOTONIC", "1");
+        // The clock is set by `env`, after the change of the user: `runuser` would make libfaketime's semaphore as root,
+        // and PostgreSQL could not open it.
+        let mut command = Command::new(if running_as_root() { "runuser" } else { "env" });
+        if running_as_root() {
+            command.args(["-u", "postgres", "--", "env"]);
         }
+        if self.has_movable_clock {
+            let clock = self.home.path().join("clock");
+            command
+                .arg(format!("LD_PRELOAD={}", libfaketime()))
+                .arg(format!("FAKETIME_TIMESTAMP_FILE={}", clock.display()));
+            command.args(["FAKETIME_NO_CACHE=1", "FAKETIME_DONT_FAKE_MONOTONIC=1"]);
+        }
+        command.arg(self.program(program));
         // The log goes to a file, because the server would keep a pipe open for as long as it runs.
         let log = self.log();
         let out = std::fs::OpenOptions::new().create(true).append(true).open(&log).unwrap();

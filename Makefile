@@ -45,9 +45,7 @@ dashboard: ## Build the dashboard into dashboard/dist (needs Node.js)
 	scripts/dashboard.sh build
 
 .PHONY: test
-test: set-up-tests test-service ## Test the service, its OpenAPI document and the dashboard
-	@# Either leaves a processor idle most of the time.
-	@$(MAKE) --no-print-directory --jobs=2 test-document test-dashboard
+test: set-up-tests test-service test-document test-dashboard ## Test the service, its OpenAPI document and the dashboard
 
 .PHONY: test-all
 test-all: set-up-tests test-service test-otlp test-document-all test-clients test-dashboard-all ## The same, with every caller and every screen (docs/testing.md)

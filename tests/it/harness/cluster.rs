@@ -100,8 +100,8 @@ impl Cluster {
 
     /// Runs one of PostgreSQL's programs. PostgreSQL refuses to run as root, so root runs it as the user `postgres`.
     fn run(&self, program: &str, arguments: &[&str]) {
-        // The clock is set by `env`, after the change of the user: `runuser` would make libfaketime's semaphore as root,
-        // and PostgreSQL could not open it.
+        // The clock is set by `env`, after the change of the user: `runuser` would make libfaketime's semaphore as
+        // root, and PostgreSQL could not open it.
         let mut command = Command::new(if running_as_root() { "runuser" } else { "env" });
         if running_as_root() {
             command.args(["-u", "postgres", "--", "env"]);

@@ -25,7 +25,7 @@ use crate::api::middleware::observe::PartialFailure;
 use crate::api::state::AppState;
 use crate::domain::bounds;
 use crate::domain::ledger::ChargeOutcome;
-use crate::service::ledger::{ChargeRequest, Charged};
+use crate::service::ledger::{Charged, QuotaRequest};
 
 /// A charge.
 #[derive(Deserialize, ToSchema)]
@@ -56,12 +56,12 @@ pub struct ChargeBody {
 
 impl ChargeBody {
     /// The key and the charge.
-    fn parse(self) -> Result<(String, ChargeRequest), ApiError> {
+    fn parse(self) -> Result<(String, QuotaRequest), ApiError> {
         let counts = count_fields!(self);
         let request_id = request_id(self.request_id)?;
         let context = context(self.model, self.ip.as_deref())?;
         let cost = cost((self.quota, self.usd.as_ref()), counts, ModelOfPrice::Sent(context.model.as_deref()))?;
-        let charge = ChargeRequest { cost, context, request_id };
+        let charge = QuotaRequest { cost, context, request_id };
         Ok((self.key.unwrap_or_default(), charge))
     }
 }

@@ -26,7 +26,7 @@ use crate::api::ledger::errors::KeyErrors;
 use crate::api::state::AppState;
 use crate::domain::bounds;
 use crate::domain::ledger::{OnExpiry, Refusal, RefusalReason, ReservationHandle};
-use crate::service::ledger::{ExtendRequest, ReserveOutcome, ReserveRequest, Reserved};
+use crate::service::ledger::{ExtendRequest, QuotaRequest, ReserveOutcome, Reserved, Term};
 
 /// A hold on quota.
 #[derive(Deserialize, ToSchema)]
@@ -201,8 +201,9 @@ pub async fn reserve(
     let context = context(body.model, body.ip.as_deref())?;
     let cost = most((body.quota, body.usd.as_ref()), counts, context.model.as_deref())?;
     let on_expiry = on_expiry(body.on_expiry.as_deref())?;
-    let request = ReserveRequest { cost, context, seconds, on_expiry, request_id };
-    let reserved = app.ledger.reserve(gateway, body.key.as_deref().unwrap_or_default(), request).await?;
+    let request = QuotaRequest { cost, context, request_id };
+    let key = body.key.as_deref().unwrap_or_default();
+    let reserved = app.ledger.reserve(gateway, key, request, Term { seconds, on_expiry }).await?;
     Ok(Envelope::of(reserved.into()))
 }
 

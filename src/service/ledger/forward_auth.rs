@@ -4,7 +4,7 @@ use super::ledger::Ledger;
 use super::verify::Verification;
 use crate::domain::id::GatewayId;
 use crate::domain::ledger::{Refusal, RequestContext};
-use crate::domain::refusals::{RefusedCall, RefusedRequest};
+use crate::domain::refusals::RefusedCall;
 
 impl Ledger {
     /// Counts a request of forward-auth against the token's requests per minute, on this server only.
@@ -26,18 +26,7 @@ impl Ledger {
         let at = self.now();
         self.forward_auth.count(key.token.id, limit, self.core.clock.uptime()).map_err(|exceeded| {
             let refusal = Refusal::from(exceeded);
-            let request = RefusedRequest {
-                at: at.now,
-                token: Some((key.token.user_id, key.token.id)),
-                digest: None,
-                gateway,
-                call: RefusedCall::ForwardAuth,
-                refusal,
-                context,
-                quota: None,
-                request_id: None,
-            };
-            self.parts.refused_requests.record(&request, &at);
+            self.record_refusal((gateway, RefusedCall::ForwardAuth), key, refusal, context, None, &at);
             refusal
         })
     }

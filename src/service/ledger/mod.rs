@@ -18,6 +18,7 @@ mod expire;
 mod extend;
 mod forward_auth;
 mod forward_auth_rates;
+mod key_request;
 mod lane;
 mod lanes;
 #[expect(clippy::module_inception, reason = "the type that all others extend")]
@@ -33,12 +34,13 @@ mod rows;
 mod settle;
 mod verify;
 
-pub use self::charge::{ChargeRequest, Charged};
+pub use self::charge::Charged;
 pub use self::error::LedgerError;
 pub use self::extend::{ExtendRequest, Extended};
+pub use self::key_request::QuotaRequest;
 pub use self::lanes::LedgerRules;
 pub use self::ledger::Ledger;
 pub use self::parts::LedgerParts;
-pub use self::reserve::{ReserveOutcome, ReserveRequest, Reserved};
+pub use self::reserve::{ReserveOutcome, Reserved, Term};
 pub use self::settle::Settled;
 pub use self::verify::Verification;

@@ -4,20 +4,18 @@ use std::sync::Arc;
 
 use super::batch::Batch;
 use super::error::LedgerError;
+use super::key_request::{FoundRequest, KeyRequest, QuotaRequest};
 use super::ledger::Ledger;
 use super::operation::Operation;
+use super::request_id::repeatable;
 use super::rows::NeededRows;
 use crate::domain::id::{GatewayId, UserId};
-use crate::domain::key::Digest;
-use crate::domain::ledger::{OnExpiry, Refusal, RefusalReason, RequestContext, ReservationHandle, repeat};
+use crate::domain::ledger::{OnExpiry, Refusal, RefusalReason, ReservationHandle, repeat};
 use crate::domain::money::Quota;
-use crate::domain::price::Cost;
 use crate::domain::refusals::{RefusedCall, RefusedRequest};
 use crate::domain::time::UnixTime;
 use crate::domain::token::TokenIdentity;
-use crate::service::key_cache::CachedKey;
-use crate::service::ledger::request_id::{RequestId, repeatable};
-use crate::storage::ledger::{GatewayRequestId, RecordedAnswer, RecordedReservation, RequestIdRecord};
+use crate::storage::ledger::{GatewayRequestId, RecordedAnswer, RecordedReservation};
 
 /// A reservation that was made.
 #[derive(Debug)]
@@ -42,18 +40,12 @@ pub struct ReserveOutcome {
     pub remain_quota: Quota,
 }
 
-/// A reservation that a gateway asks for.
-#[derive(Debug)]
-pub struct ReserveRequest {
-    /// The most that the request may cost.
-    pub cost: Cost,
-    /// What the token is used for.
-    pub context: RequestContext,
+/// How a reservation ends by itself.
+#[derive(Debug, Clone, Copy)]
+pub struct Term {
     /// How long to hold it at most, in seconds.
     pub seconds: i64,
     pub on_expiry: OnExpiry,
-    /// The gateway's own id of the reservation.
-    pub request_id: Option<String>,
 }
 
 impl Ledger {
@@ -65,52 +57,32 @@ impl Ledger {
         &self,
         gateway: GatewayId,
         key: &str,
-        request: ReserveRequest,
+        request: QuotaRequest,
+        term: Term,
     ) -> Result<Reserved, LedgerError> {
-        let ReserveRequest { cost, context, seconds, on_expiry, request_id } = request;
-        let call = (gateway, RefusedCall::Reserve);
-        let unknown =
-            |digest: Option<&Digest>| self.unknown_key(call, digest, &context, cost.quota, request_id.as_deref());
-        let digest = self.digest(key).map_err(|_| unknown(None))?;
-        let idempotency = request_id.as_ref().map(|request_id| {
-            // An amount is written as older versions wrote it, which knew no counts.
-            let cost = cost.quota.map_or_else(|| repeatable(&cost), |quota| quota.get().to_string());
-            let what = format!("reserve {cost} {seconds} {}", on_expiry.as_str());
-            RequestId::new(gateway, request_id, &digest, &what, &context)
-        });
-        let Some(key) = self.find_key(&digest).await? else {
-            // The token may have been deleted since. A retry still finds its reservation, which holds quota (L4).
-            let idempotency = idempotency.ok_or_else(|| unknown(Some(&digest)))?;
-            let found = self.find_record(&idempotency, &digest).await?;
-            let (record, token) = found.ok_or_else(|| unknown(Some(&digest)))?;
-            let made = idempotency.reservation(&record)?;
-            let outcome = repeated(made, token.user_id, made.open, self.current_moment().await?.now)?;
-            return Ok(Reserved { outcome, request_id: request_id.unwrap_or_default(), token });
+        // An amount is written as older versions wrote it, which knew no counts.
+        let cost = request.cost.quota.map_or_else(|| repeatable(&request.cost), |quota| quota.get().to_string());
+        let repeatable = format!("reserve {cost} {} {}", term.seconds, term.on_expiry.as_str());
+        let request = match self.find_request((gateway, RefusedCall::Reserve), key, request, &repeatable).await? {
+            FoundRequest::Live(request) => request,
+            FoundRequest::Deleted { request_id, answer, token } => {
+                let made = reservation(answer)?;
+                let outcome = repeated(made, token.user_id, made.open, self.current_moment().await?.now)?;
+                return Ok(Reserved { outcome, request_id, token });
+            }
         };
-        let request_id = request_id.unwrap_or_else(|| self.new_request_id());
-        let reserve = Reserve {
-            gateway,
-            key: Arc::clone(&key),
-            cost,
-            context,
-            seconds,
-            on_expiry,
-            request_id: request_id.clone(),
-            idempotency,
-        };
-        let outcome = self.lanes.execute(reserve).await?;
+        let (key, request_id) = (Arc::clone(&request.key), request.request_id.clone());
+        let outcome = self.lanes.execute(Reserve { request, term }).await?;
         self.note_old_key(&key);
         Ok(Reserved { outcome, request_id, token: key.identity() })
     }
 }
 
-impl RequestId {
-    /// The reservation of this record.
-    fn reservation(&self, record: &RequestIdRecord) -> Result<RecordedReservation, LedgerError> {
-        match self.answer(record)? {
-            RecordedAnswer::Reservation(made) => Ok(made),
-            RecordedAnswer::Charge(_) => Err(LedgerError::RequestIdReused),
-        }
+/// The reservation that an answer is of.
+fn reservation(answer: RecordedAnswer) -> Result<RecordedReservation, LedgerError> {
+    match answer {
+        RecordedAnswer::Reservation(made) => Ok(made),
+        RecordedAnswer::Charge(_) => Err(LedgerError::RequestIdReused),
     }
 }
 
@@ -128,15 +100,8 @@ fn repeated(
 
 /// Moves quota from remain to used and makes a reservation of it, once for each request id.
 struct Reserve {
-    gateway: GatewayId,
-    key: Arc<CachedKey>,
-    cost: Cost,
-    context: RequestContext,
-    seconds: i64,
-    on_expiry: OnExpiry,
-    /// The gateway's id of the reservation, or the one that it is answered.
-    request_id: String,
-    idempotency: Option<RequestId>,
+    request: KeyRequest,
+    term: Term,
 }
 
 impl Operation for Reserve {
@@ -145,53 +110,38 @@ impl Operation for Reserve {
     type Outcome = ReserveOutcome;
 
     fn owner(&self) -> UserId {
-        self.key.token.user_id
+        self.request.owner()
     }
 
     fn require<'a>(&'a self, rows: &mut NeededRows<'a>) {
-        rows.add_key(&self.key);
+        rows.add_key(&self.request.key);
     }
 
     fn gateway_request_id(&self) -> Option<&GatewayRequestId> {
-        self.idempotency.as_ref().map(|idempotency| &idempotency.key)
+        self.request.idempotency.as_ref().map(|idempotency| &idempotency.key)
     }
 
     fn apply(&self, batch: &mut Batch<'_>) -> Result<ReserveOutcome, LedgerError> {
-        if let Some(idempotency) = &self.idempotency
-            && let Some(record) = batch.record(&idempotency.key)
-        {
-            let made = idempotency.reservation(record)?;
-            return Ok(repeated(made, self.owner(), batch.open_hold(&made), batch.at.now)?);
+        let (request, owner) = (&self.request, self.owner());
+        if let Some(answer) = request.recorded(batch)? {
+            let made = reservation(answer)?;
+            return Ok(repeated(made, owner, batch.open_hold(&made), batch.at.now)?);
         }
-        let (token, expires_at) = (self.key.token.id, batch.at.now.plus(self.seconds));
-        let used = batch.find_key(&self.key)?;
-        let term = (expires_at, self.on_expiry);
-        let quota = batch.most(token, &self.cost, &self.context)?;
-        let made = batch.balances.reserve(self.gateway, token, quota, &self.context, term, &batch.at)?;
-        let id = batch.add_reservation(made, batch.details(&self.context, self.request_id.clone()));
+        let KeyRequest { gateway, key, cost, context, .. } = request;
+        let (token, expires_at) = (request.token(), batch.at.now.plus(self.term.seconds));
+        let used = batch.find_key(key)?;
+        let term = (expires_at, self.term.on_expiry);
+        let quota = batch.most(token, cost, context)?;
+        let made = batch.balances.reserve(*gateway, token, quota, context, term, &batch.at)?;
+        let id = batch.add_reservation(made, batch.details(context, request.request_id.clone()));
         batch.used_keys.note(token, used);
         let remain_quota = batch.balances.remain(token);
-        if let Some(RequestId { key, request_hash }) = &self.idempotency {
-            let open = Some((quota, expires_at));
-            let answer = RecordedAnswer::Reservation(RecordedReservation { id, remain_quota, open });
-            let record = RequestIdRecord { user_id: self.owner(), request_hash: request_hash.clone(), answer };
-            batch.add_record(key.clone(), record);
-        }
-        let handle = ReservationHandle { owner: self.owner(), id };
-        Ok(ReserveOutcome { handle, expires_at, reserved: quota, remain_quota })
+        let open = Some((quota, expires_at));
+        request.record(batch, RecordedAnswer::Reservation(RecordedReservation { id, remain_quota, open }));
+        Ok(ReserveOutcome { handle: ReservationHandle { owner, id }, expires_at, reserved: quota, remain_quota })
     }
 
     fn refused(&self, refusal: Refusal, at: UnixTime) -> Option<RefusedRequest<'_>> {
-        Some(RefusedRequest {
-            at,
-            token: Some((self.owner(), self.key.token.id)),
-            digest: None,
-            gateway: self.gateway,
-            call: RefusedCall::Reserve,
-            refusal,
-            context: &self.context,
-            quota: self.cost.quota,
-            request_id: self.idempotency.is_some().then_some(&self.request_id),
-        })
+        Some(self.request.refused(refusal, at))
     }
 }

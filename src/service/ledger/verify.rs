@@ -87,7 +87,7 @@ impl Ledger {
     }
 
     /// Records that the token of a key was refused.
-    fn record_refusal(
+    pub(super) fn record_refusal(
         &self,
         (gateway, call): (GatewayId, RefusedCall),
         key: &CachedKey,

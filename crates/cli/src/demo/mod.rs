@@ -34,7 +34,7 @@ use keymeter::service::authenticator::AuthError;
 use keymeter::service::enablement::EnablementError;
 use keymeter::service::gateways::GatewaysError;
 use keymeter::service::keys::KeysError;
-use keymeter::service::ledger::{ChargeRequest, LedgerError};
+use keymeter::service::ledger::{LedgerError, QuotaRequest};
 use keymeter::service::rng::Rng;
 use keymeter::service::sign_in::SignInError;
 use keymeter::service::tokens::{Shows, TokensError};
@@ -182,7 +182,7 @@ const fn growth(hour: i64) -> i64 {
 }
 
 /// The requests of a load. Every key has quota for all of them.
-fn requests(created: &CreatedKey, load: i64, rng: &mut dyn CryptoRng) -> Vec<(String, ChargeRequest)> {
+fn requests(created: &CreatedKey, load: i64, rng: &mut dyn CryptoRng) -> Vec<(String, QuotaRequest)> {
     let total: i64 = LOAD_BY_HOUR.iter().sum();
     let expected = created.key.requests_per_day * load * rng.random_range(60..140) / 100;
     // The fraction of a request becomes a whole request with that probability.
@@ -190,12 +190,12 @@ fn requests(created: &CreatedKey, load: i64, rng: &mut dyn CryptoRng) -> Vec<(St
     (0..count).map(|_| (created.text.clone(), request(created.key.models, rng))).collect()
 }
 
-fn request(models: &[Model], rng: &mut dyn CryptoRng) -> ChargeRequest {
+fn request(models: &[Model], rng: &mut dyn CryptoRng) -> QuotaRequest {
     let model = &models[rng.random_range(0..models.len())];
     let tokens = |usual: i64, rng: &mut dyn CryptoRng| usual * rng.random_range(30..170) / 100;
     let (input, output) = (tokens(model.tokens.0, rng), tokens(model.tokens.1, rng));
     let cost = (input * model.price.0 + output * model.price.1) / 1_000;
-    ChargeRequest {
+    QuotaRequest {
         context: RequestContext { model: Some(model.name.to_owned()), ..RequestContext::default() },
         cost: Cost {
             quota: Some(Quota::grant(cost).unwrap_or_default()),

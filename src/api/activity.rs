@@ -7,10 +7,10 @@ use axum::extract::State;
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
 
-use super::audit::{DaysQuery, FieldChangeBody, without_control_characters};
+use super::audit::{DaysQuery, FieldChangeBody};
 use super::auth::SignedIn;
 use super::envelope::Envelope;
-use super::extract::{Query, query_number};
+use super::extract::{Query, query_number, query_text};
 use super::page::{PageBody, PageQuery};
 use super::state::AppState;
 use crate::api::errors::code::codes::InvalidRange;
@@ -87,8 +87,8 @@ pub async fn list(
 ) -> Result<Envelope<PageBody<ActivityBody>>, Fails<InvalidRange>> {
     let (since, before) = days.read(&app)?;
     let filter = AuditFilter {
-        action: without_control_characters("action", query.action)?,
-        subject_kind: without_control_characters("subject_kind", query.subject_kind)?,
+        action: query_text("action", query.action)?,
+        subject_kind: query_text("subject_kind", query.subject_kind)?,
         subject_id: query_number("subject_id", query.subject_id.as_deref())?,
         since,
         before,

@@ -169,6 +169,17 @@ impl<T: DeserializeOwned> FromRequestParts<Arc<AppState>> for Query<T> {
     }
 }
 
+/// A text in the query string; `None` if it is absent or empty. PostgreSQL refuses NUL, and no name has control
+/// characters.
+pub fn query_text(name: &str, text: Option<String>) -> Result<Option<String>, ApiError> {
+    match text.filter(|text| !text.is_empty()) {
+        Some(text) if text.chars().any(char::is_control) => {
+            Err(ApiError::new(ErrorCode::InvalidQuery, format!("`{name}` contains control characters")))
+        }
+        text => Ok(text),
+    }
+}
+
 /// A number in the query string; `None` if it is absent or empty.
 pub fn query_number(name: &str, text: Option<&str>) -> Result<Option<i64>, ApiError> {
     match text {

@@ -7,11 +7,11 @@ use axum::response::{IntoResponse, Response};
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
 
-use super::audit::{DaysQuery, without_control_characters};
+use super::audit::DaysQuery;
 use super::auth::{Admin, KeyHolder, SignedIn};
 use super::csv::{Format, cells, csv};
 use super::envelope::{Envelope, NoStore};
-use super::extract::{ClientIp, Query, query_number};
+use super::extract::{ClientIp, Query, query_number, query_text};
 use super::limits::ExceededBody;
 use super::state::AppState;
 use super::usage::Dollars;
@@ -63,8 +63,8 @@ impl RequestsQuery {
             from: from.unwrap_or(UnixTime::FIRST),
             to: before.map_or(UnixTime::LAST, |before| before.plus(-1)),
             gateway_id: query_number("gateway_id", self.gateway_id.as_deref())?.map(GatewayId::new),
-            model: without_control_characters("model", self.model)?,
-            request_id: without_control_characters("request_id", self.request_id)?,
+            model: query_text("model", self.model)?,
+            request_id: query_text("request_id", self.request_id)?,
             outcomes: given(
                 self.outcome.as_deref(),
                 OutcomeKind::parse,

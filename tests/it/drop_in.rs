@@ -230,6 +230,10 @@ async fn wrong_queries_are_refused(pool: PgPool) {
             let answer = ana.get(&format!("{path}?{name}=soon")).await;
             answer.refuses_saying(400, "invalid_query", &format!("`{name}` must be a whole number"));
         }
+        for name in ["token_name", "model_name"] {
+            let answer = ana.get(&format!("{path}?{name}=%00")).await;
+            answer.refuses_saying(400, "invalid_query", &format!("`{name}` contains control characters"));
+        }
     }
     ana.get("/api/log/self?p=x").await.refuses_saying(400, "invalid_page", "`p` must be a whole number from 0");
     let size = "the page size must be a whole number from 0";

@@ -13,7 +13,7 @@ use crate::api::errors::code::ErrorCode;
 use crate::api::errors::code::codes::RateLimited;
 use crate::api::errors::fails::Fails;
 use crate::api::errors::failure::ApiError;
-use crate::api::extract::{ClientIp, Query, query_number};
+use crate::api::extract::{ClientIp, Query, query_number, query_text};
 use crate::api::page::PageBody;
 use crate::api::state::AppState;
 use crate::domain::bounds;
@@ -153,8 +153,8 @@ impl LogQuery {
         };
         let from = bound("start_timestamp", self.start_timestamp.as_deref())?;
         let to = bound("end_timestamp", self.end_timestamp.as_deref())?;
-        let given = |text: Option<String>| text.filter(|text| !text.is_empty());
-        let (token_name, model) = (given(self.token_name), given(self.model_name));
+        let token_name = query_text("token_name", self.token_name)?;
+        let model = query_text("model_name", self.model_name)?;
         if from.is_none() && to.is_none() && token_name.is_none() && model.is_none() {
             return Ok(None);
         }

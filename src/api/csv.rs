@@ -110,7 +110,7 @@ const FORMULA: [char; 10] = ['=', '+', '-', '@', '\t', '\r', '\u{ff1d}', '\u{ff0
 /// Adds a cell, in quotes if it needs them. Spreadsheets read a cell that begins with one of some characters as a
 /// formula: `'` before it makes it text.
 fn push_cell(text: &mut String, cell: &str) {
-    let is_number = cell.parse::<f64>().is_ok();
+    let is_number = cell.parse().is_ok_and(f64::is_finite);
     let guard = if cell.starts_with(FORMULA) && !is_number { "'" } else { "" };
     if cell.contains(['"', ',', '\r', '\n']) {
         text.push('"');
@@ -135,6 +135,7 @@ mod tests {
             ["=1+1", "@x"],
             ["+x", "-x, y"],
             ["-7", "\tx"],
+            ["+inf", "-nan"],
             ["＝1+1", "＋x"],
             ["－x", "＠x"],
         ];
@@ -148,6 +149,7 @@ mod tests {
             "'=1+1,'@x",
             "'+x,\"'-x, y\"",
             "-7,'\tx",
+            "'+inf,'-nan",
             "'＝1+1,'＋x",
             "'－x,'＠x",
             "",

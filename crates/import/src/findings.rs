@@ -5,186 +5,99 @@ use std::fmt::{self, Display, Formatter};
 
 use serde::Serialize;
 
-/// One kind of oddity.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Finding {
-    // Accounts
-    UsernameChanged,
-    UsernameTaken,
-    RenamedThere,
-    RootReplaced,
-    NoPassword,
-    PasswordTooCostly,
-    SecondFactor,
-    EmailDropped,
-    RoleUnknown,
-    AdministratorImported,
-    AdministratorLowered,
-    KnownPassword,
-    UserStatusUnknown,
-    WalletDebt,
-    WalletCapped,
-    UserUsedCapped,
-    UserIdTaken,
-    AccessTokenSkipped,
-    // Tokens
-    KeyInvalid,
-    KeyTaken,
-    SwitchedOff,
-    Revived,
-    ExpiredFromTheStart,
-    ExpiryBeyondCalendar,
-    TokenDebt,
-    TokenCapped,
-    TokenUsedCapped,
-    TokenNameChanged,
-    ModelsDropped,
-    ModelStars,
-    IpsDropped,
-    NoIpLeft,
-    GroupNotOpen,
-    TokenIdTaken,
-    IdOutOfRange,
-    // History
-    UsageBelowZero,
-    UsageModelCut,
-    // Left out
-    UserDeleted,
-    UserGone,
-    TokenDeleted,
-    TokenOrphaned,
-    UsageOrphaned,
-    LinkedIdentity,
-    AffiliateQuota,
-    RestrictionLost,
+/// Declares the findings: `Finding = "its name in the JSON report", "the line of the report for people";`.
+macro_rules! findings {
+    ($($Finding:ident = $name:literal, $meaning:literal;)+) => {
+        /// One kind of oddity.
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+        pub enum Finding {
+            $($Finding,)+
+        }
+
+        impl Finding {
+            /// The name in the JSON report.
+            pub const fn as_str(self) -> &'static str {
+                match self {
+                    $(Self::$Finding => $name,)+
+                }
+            }
+
+            /// The line of the report for people.
+            pub const fn meaning(self) -> &'static str {
+                match self {
+                    $(Self::$Finding => $meaning,)+
+                }
+            }
+        }
+    };
 }
 
-impl Finding {
-    /// The name in the JSON report.
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::UsernameChanged => "username_changed",
-            Self::UsernameTaken => "username_taken",
-            Self::RenamedThere => "renamed_there",
-            Self::RootReplaced => "root_replaced",
-            Self::NoPassword => "no_password",
-            Self::PasswordTooCostly => "password_too_costly",
-            Self::SecondFactor => "second_factor",
-            Self::EmailDropped => "email_dropped",
-            Self::RoleUnknown => "role_unknown",
-            Self::AdministratorImported => "administrator_imported",
-            Self::AdministratorLowered => "administrator_lowered",
-            Self::KnownPassword => "known_password",
-            Self::UserStatusUnknown => "user_status_unknown",
-            Self::WalletDebt => "wallet_debt",
-            Self::WalletCapped => "wallet_capped",
-            Self::UserUsedCapped => "user_used_capped",
-            Self::UserIdTaken => "user_id_taken",
-            Self::AccessTokenSkipped => "access_token_skipped",
-            Self::KeyInvalid => "key_invalid",
-            Self::KeyTaken => "key_taken",
-            Self::SwitchedOff => "switched_off",
-            Self::Revived => "revived",
-            Self::ExpiredFromTheStart => "expired_from_the_start",
-            Self::ExpiryBeyondCalendar => "expiry_beyond_calendar",
-            Self::TokenDebt => "token_debt",
-            Self::TokenCapped => "token_capped",
-            Self::TokenUsedCapped => "token_used_capped",
-            Self::TokenNameChanged => "token_name_changed",
-            Self::ModelsDropped => "models_dropped",
-            Self::ModelStars => "model_stars",
-            Self::IpsDropped => "ips_dropped",
-            Self::NoIpLeft => "no_ip_left",
-            Self::GroupNotOpen => "group_not_open",
-            Self::TokenIdTaken => "token_id_taken",
-            Self::IdOutOfRange => "id_out_of_range",
-            Self::UsageBelowZero => "usage_below_zero",
-            Self::UsageModelCut => "usage_model_cut",
-            Self::UserDeleted => "user_deleted",
-            Self::UserGone => "user_gone",
-            Self::TokenDeleted => "token_deleted",
-            Self::TokenOrphaned => "token_orphaned",
-            Self::UsageOrphaned => "usage_orphaned",
-            Self::LinkedIdentity => "linked_identity",
-            Self::AffiliateQuota => "affiliate_quota",
-            Self::RestrictionLost => "restriction_lost",
-        }
-    }
-
-    /// The line of the report for people.
-    pub const fn meaning(self) -> &'static str {
-        match self {
-            Self::UsernameChanged => {
-                "usernames with characters that are not allowed here were changed; tell these people"
-            }
-            Self::UsernameTaken => {
-                "usernames that another account has got the account's id as a suffix; tell these people"
-            }
-            Self::RenamedThere => {
-                "accounts were renamed there after an earlier import; here they keep the name that they have"
-            }
-            Self::RootReplaced => "the untouched root account became this account, with its name and its password",
-            Self::NoPassword => "accounts have no password that can be checked; set one with `keymeter user password`",
-            Self::PasswordTooCostly => {
-                "password hashes with a cost above 12 were not imported; these people get a new password, which only this report \
-                 shows, or keep that of the root account here"
-            }
-            Self::SecondFactor => {
-                "accounts had a second factor there, which is not moved; here they sign in with their password alone"
-            }
-            Self::EmailDropped => "invalid e-mail addresses were dropped",
-            Self::RoleUnknown => "accounts have an unknown role and became users",
-            Self::AdministratorImported => "accounts are administrators here, as they are there; look at each of them",
-            Self::AdministratorLowered => {
-                "accounts are administrators there and became ordinary users, because ids are new (--keep-roles keeps roles)"
-            }
-            Self::KnownPassword => {
-                "passwords that everyone knows were not imported; these people get a new one, which only this report shows, \
-                 or keep that of the root account here"
-            }
-            Self::UserStatusUnknown => "accounts have an unknown status and were disabled",
-            Self::WalletDebt => "wallets were below zero and became 0",
-            Self::WalletCapped => "wallets were above the maximum and became the maximum",
-            Self::UserUsedCapped => "used quotas of accounts were outside the range and were limited to it",
-            Self::UserIdTaken => "accounts got another id, because theirs is taken; their clients send the new one",
-            Self::AccessTokenSkipped => "access tokens were left out, because they are too short or taken",
-            Self::KeyInvalid => "keys were left out: they are not 16 to 128 letters, digits and `_`",
-            Self::KeyTaken => "keys were left out: they exist here or twice there",
-            Self::SwitchedOff => {
-                "keys were disabled: the other service refuses them, and neither expiry nor quota is the reason"
-            }
-            Self::Revived => "keys that the other service refuses without a reason were enabled (--revive)",
-            Self::ExpiredFromTheStart => "keys with an expiry time of 0 or below are expired, as they are there",
-            Self::ExpiryBeyondCalendar => {
-                "keys with an expiry time after the year 9999 (in milliseconds, mostly) never expire, as they do not there"
-            }
-            Self::TokenDebt => "remaining quotas were below zero and became 0",
-            Self::TokenCapped => "remaining quotas were above the maximum and became the maximum",
-            Self::TokenUsedCapped => "used quotas of keys were outside the range and were limited to it",
-            Self::TokenNameChanged => "names of keys were empty, too long or had hidden characters, and were changed",
-            Self::ModelsDropped => "lists of models had entries that are not allowed here, which were dropped",
-            Self::ModelStars => {
-                "lists of models have entries with `*` that match nothing there, and nothing here (`\\*`); patterns are possible"
-            }
-            Self::IpsDropped => "lists of IP addresses had invalid entries, which were dropped",
-            Self::NoIpLeft => "keys were disabled, because no entry of their list of addresses is valid",
-            Self::GroupNotOpen => "keys have a group that is not open to their owner; open it, or they are refused",
-            Self::TokenIdTaken => "keys got another id, because theirs is taken",
-            Self::IdOutOfRange => "accounts and keys got another id, because theirs is not between 1 and 2^39 - 1",
-            Self::UsageBelowZero => "days with more refunds than consumption count as 0",
-            Self::UsageModelCut => "names of models in the history are too long and were cut",
-            Self::UserDeleted => "accounts are deleted there and were left out",
-            Self::UserGone => "accounts were deleted here after an earlier import; nothing was added to them",
-            Self::TokenDeleted => "keys are deleted there and were left out",
-            Self::TokenOrphaned => "keys of accounts that are not moved were left out",
-            Self::UsageOrphaned => "days of usage belong to no key that was moved; they count for the account only",
-            Self::LinkedIdentity => "accounts have links to other identity providers, which were left out",
-            Self::AffiliateQuota => "accounts have affiliate quota, which is not moved",
-            Self::RestrictionLost => {
-                "columns look like restrictions and are not read, so what they forbid there is open here"
-            }
-        }
-    }
+findings! {
+    // Accounts
+    UsernameChanged = "username_changed",
+    "usernames with characters that are not allowed here were changed; tell these people";
+    UsernameTaken = "username_taken",
+    "usernames that another account has got the account's id as a suffix; tell these people";
+    RenamedThere = "renamed_there",
+    "accounts were renamed there after an earlier import; here they keep the name that they have";
+    RootReplaced = "root_replaced", "the untouched root account became this account, with its name and its password";
+    NoPassword = "no_password", "accounts have no password that can be checked; set one with `keymeter user password`";
+    PasswordTooCostly = "password_too_costly",
+    "password hashes with a cost above 12 were not imported; these people get a new password, which only this report \
+     shows, or keep that of the root account here";
+    SecondFactor = "second_factor",
+    "accounts had a second factor there, which is not moved; here they sign in with their password alone";
+    EmailDropped = "email_dropped", "invalid e-mail addresses were dropped";
+    RoleUnknown = "role_unknown", "accounts have an unknown role and became users";
+    AdministratorImported = "administrator_imported",
+    "accounts are administrators here, as they are there; look at each of them";
+    AdministratorLowered = "administrator_lowered",
+    "accounts are administrators there and became ordinary users, because ids are new (--keep-roles keeps roles)";
+    KnownPassword = "known_password",
+    "passwords that everyone knows were not imported; these people get a new one, which only this report shows, \
+     or keep that of the root account here";
+    UserStatusUnknown = "user_status_unknown", "accounts have an unknown status and were disabled";
+    WalletDebt = "wallet_debt", "wallets were below zero and became 0";
+    WalletCapped = "wallet_capped", "wallets were above the maximum and became the maximum";
+    UserUsedCapped = "user_used_capped", "used quotas of accounts were outside the range and were limited to it";
+    UserIdTaken = "user_id_taken", "accounts got another id, because theirs is taken; their clients send the new one";
+    AccessTokenSkipped = "access_token_skipped", "access tokens were left out, because they are too short or taken";
+    // Tokens
+    KeyInvalid = "key_invalid", "keys were left out: they are not 16 to 128 letters, digits and `_`";
+    KeyTaken = "key_taken", "keys were left out: they exist here or twice there";
+    SwitchedOff = "switched_off",
+    "keys were disabled: the other service refuses them, and neither expiry nor quota is the reason";
+    Revived = "revived", "keys that the other service refuses without a reason were enabled (--revive)";
+    ExpiredFromTheStart = "expired_from_the_start",
+    "keys with an expiry time of 0 or below are expired, as they are there";
+    ExpiryBeyondCalendar = "expiry_beyond_calendar",
+    "keys with an expiry time after the year 9999 (in milliseconds, mostly) never expire, as they do not there";
+    TokenDebt = "token_debt", "remaining quotas were below zero and became 0";
+    TokenCapped = "token_capped", "remaining quotas were above the maximum and became the maximum";
+    TokenUsedCapped = "token_used_capped", "used quotas of keys were outside the range and were limited to it";
+    TokenNameChanged = "token_name_changed",
+    "names of keys were empty, too long or had hidden characters, and were changed";
+    ModelsDropped = "models_dropped", "lists of models had entries that are not allowed here, which were dropped";
+    ModelStars = "model_stars",
+    "lists of models have entries with `*` that match nothing there, and nothing here (`\\*`); patterns are possible";
+    IpsDropped = "ips_dropped", "lists of IP addresses had invalid entries, which were dropped";
+    NoIpLeft = "no_ip_left", "keys were disabled, because no entry of their list of addresses is valid";
+    GroupNotOpen = "group_not_open", "keys have a group that is not open to their owner; open it, or they are refused";
+    TokenIdTaken = "token_id_taken", "keys got another id, because theirs is taken";
+    IdOutOfRange = "id_out_of_range", "accounts and keys got another id, because theirs is not between 1 and 2^39 - 1";
+    // History
+    UsageBelowZero = "usage_below_zero", "days with more refunds than consumption count as 0";
+    UsageModelCut = "usage_model_cut", "names of models in the history are too long and were cut";
+    // Left out
+    UserDeleted = "user_deleted", "accounts are deleted there and were left out";
+    UserGone = "user_gone", "accounts were deleted here after an earlier import; nothing was added to them";
+    TokenDeleted = "token_deleted", "keys are deleted there and were left out";
+    TokenOrphaned = "token_orphaned", "keys of accounts that are not moved were left out";
+    UsageOrphaned = "usage_orphaned", "days of usage belong to no key that was moved; they count for the account only";
+    LinkedIdentity = "linked_identity", "accounts have links to other identity providers, which were left out";
+    AffiliateQuota = "affiliate_quota", "accounts have affiliate quota, which is not moved";
+    RestrictionLost = "restriction_lost",
+    "columns look like restrictions and are not read, so what they forbid there is open here";
 }
 
 /// A finding about one row.

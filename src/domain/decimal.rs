@@ -61,13 +61,14 @@ fn rounded(digits: &[u8], point: i64) -> Decimal {
     Decimal { value, is_exact: !has_more_after(kept) }
 }
 
-/// Billionths as a decimal without zeros at its end.
-pub fn text(billionths: i64) -> String {
-    let (whole, part) = (billionths / 1_000_000_000, billionths % 1_000_000_000);
+/// A number of last places as a decimal without zeros at its end.
+pub fn text(value: i128, places: u8) -> String {
+    let one = 10_i128.pow(places.into());
+    let (whole, part) = (value / one, value % one);
     if part == 0 {
         return whole.to_string();
     }
-    format!("{whole}.{}", format!("{part:09}").trim_end_matches('0'))
+    format!("{whole}.{}", format!("{part:0>places$}", places = usize::from(places)).trim_end_matches('0'))
 }
 
 fn exponent_of(text: &str) -> Result<i64, NotADecimal> {

@@ -98,7 +98,7 @@ impl TryFrom<String> for Ratio {
 impl Display for Ratio {
     /// A decimal without zeros at its end.
     fn fmt(&self, f: &mut Formatter<'_>) -> std::fmt::Result {
-        f.write_str(&decimal::text(self.billionths))
+        f.write_str(&decimal::text(self.billionths.into(), 9))
     }
 }
 

@@ -139,7 +139,7 @@ impl From<Rate> for String {
 impl Display for Rate {
     /// Dollars as a decimal without zeros at its end.
     fn fmt(&self, f: &mut Formatter<'_>) -> std::fmt::Result {
-        f.write_str(&decimal::text(self.nanos))
+        f.write_str(&decimal::text(self.nanos.into(), DECIMALS))
     }
 }
 

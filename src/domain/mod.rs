@@ -39,6 +39,7 @@ pub mod password;
 pub mod period_limits;
 pub mod price;
 pub mod price_list;
+pub mod prices;
 pub mod rate_limits;
 pub mod refusals;
 pub mod refused_requests;

@@ -1,0 +1,138 @@
+//! How much of each unit a request used.
+
+use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
+
+use super::count::{Count, CountInvalid};
+use super::unit::{REQUESTS, UnitTable};
+
+/// Counts by unit. Units that are missing are 0.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Units {
+    counts: BTreeMap<String, Count>,
+}
+
+/// Counts that no request can have.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum UnitsInvalid {
+    #[error("the unit `{0}` is not known")]
+    Unknown(String),
+    #[error("`{unit}` {invalid}")]
+    Count { unit: String, invalid: CountInvalid },
+    #[error("`{0}` was sent twice, with different numbers")]
+    Different(String),
+    #[error("`{part}` counts a part of `{whole}`, so it must not be more than that")]
+    Part { part: String, whole: String },
+    #[error("the parts of `{whole}` that differ in {dimension} must not be more than it together")]
+    Parts { whole: String, dimension: String },
+}
+
+impl Units {
+    /// Adds the count of a unit. A second one, under another name of the unit, must be equal.
+    ///
+    /// # Errors
+    /// See [`UnitsInvalid::Different`].
+    pub fn add(&mut self, unit: &str, count: Count) -> Result<(), UnitsInvalid> {
+        match self.counts.entry(unit.to_owned()) {
+            Entry::Vacant(entry) => {
+                entry.insert(count);
+            }
+            Entry::Occupied(entry) if *entry.get() != count => return Err(UnitsInvalid::Different(unit.to_owned())),
+            Entry::Occupied(_) => {}
+        }
+        Ok(())
+    }
+
+    /// Checks them against the table, whatever the prices.
+    ///
+    /// # Errors
+    /// A unit is unknown, or parts are more than their whole.
+    pub fn check(&self, table: &UnitTable) -> Result<(), UnitsInvalid> {
+        let mut sums: BTreeMap<&(String, String), i128> = BTreeMap::new();
+        for (name, count) in &self.counts {
+            let unit = table.get(name).filter(|_| name != REQUESTS);
+            let unit = unit.ok_or_else(|| UnitsInvalid::Unknown(name.clone()))?;
+            if let Some(whole) = unit.wholes().iter().find(|whole| self.get(whole) < *count) {
+                return Err(UnitsInvalid::Part { part: name.clone(), whole: whole.clone() });
+            }
+            for whole in unit.direct_wholes() {
+                *sums.entry(whole).or_default() += count.nanos();
+            }
+        }
+        match sums.into_iter().find(|((whole, _), sum)| self.get(whole).nanos() < *sum) {
+            Some(((whole, dimension), _)) => {
+                Err(UnitsInvalid::Parts { whole: whole.clone(), dimension: dimension.clone() })
+            }
+            None => Ok(()),
+        }
+    }
+
+    /// The count of a unit, 0 if it is missing.
+    pub fn get(&self, unit: &str) -> Count {
+        self.reported(unit).unwrap_or(Count::ZERO)
+    }
+
+    /// The count of a unit, also 0, if it was sent.
+    pub fn reported(&self, unit: &str) -> Option<Count> {
+        self.counts.get(unit).copied()
+    }
+
+    /// Units with a count above 0.
+    pub fn used(&self) -> impl Iterator<Item = (&str, Count)> {
+        let used = self.counts.iter().filter(|(_, count)| **count > Count::ZERO);
+        used.map(|(unit, count)| (unit.as_str(), *count))
+    }
+}
+
+impl<const N: usize> From<[(&str, i64); N]> for Units {
+    fn from(counts: [(&str, i64); N]) -> Self {
+        Self { counts: counts.into_iter().map(|(unit, count)| (unit.to_owned(), Count::whole(count))).collect() }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn parts_are_never_more_than_their_whole() {
+        let check = |units: Units| units.check(UnitTable::known()).map_err(|invalid| invalid.to_string());
+        let ok = [
+            Units::from([("input_tokens", 10), ("cache_read_tokens", 6), ("cache_write_tokens", 4)]),
+            Units::from([("input_tokens", 10), ("cache_read_tokens", 10), ("input_audio_tokens", 10)]),
+            Units::from([("input_tokens", 0), ("cache_read_tokens", 0)]),
+            Units::from([("web_searches", 3)]),
+            Units::default(),
+        ];
+        for units in ok {
+            assert_eq!(check(units.clone()), Ok(()), "{units:?}");
+        }
+        let part =
+            |part: &str, whole: &str| format!("`{part}` counts a part of `{whole}`, so it must not be more than that");
+        let refused = [
+            (Units::from([("input_token", 1)]), "the unit `input_token` is not known".to_owned()),
+            (Units::from([("requests", 1)]), "the unit `requests` is not known".to_owned()),
+            (Units::from([("cache_read_tokens", 1)]), part("cache_read_tokens", "input_tokens")),
+            (Units::from([("input_tokens", 1), ("cache_read_tokens", 2)]), part("cache_read_tokens", "input_tokens")),
+            (
+                Units::from([("input_tokens", 9), ("cache_read_tokens", 5), ("cache_write_tokens", 5)]),
+                "the parts of `input_tokens` that differ in token_type must not be more than it together".to_owned(),
+            ),
+            (
+                Units::from([("input_tokens", 9), ("input_audio_tokens", 2), ("cache_audio_read_tokens", 1)]),
+                part("cache_audio_read_tokens", "cache_read_tokens"),
+            ),
+        ];
+        for (units, message) in refused {
+            assert_eq!(check(units.clone()), Err(message), "{units:?}");
+        }
+    }
+
+    #[test]
+    fn a_unit_that_was_sent_twice_must_be_one_number() {
+        let mut units = Units::from([("input_tokens", 7)]);
+        assert_eq!(units.add("input_tokens", Count::whole(7)), Ok(()));
+        assert_eq!(units.add("input_tokens", Count::whole(8)), Err(UnitsInvalid::Different("input_tokens".into())));
+        assert_eq!(units.used().collect::<Vec<_>>(), [("input_tokens", Count::whole(7))]);
+    }
+}

@@ -4,7 +4,8 @@
 //! cache are input tokens. A part with a rate of its own is taken out of its whole; one without is billed as its whole.
 //! Nothing is free because a rate is missing: a unit that has none, and whose wholes have none, has no price.
 
-
 pub mod count;
+pub mod rate;
+pub mod rates;
 pub mod unit;
 pub mod units;

@@ -1,0 +1,449 @@
+//! The rates of a model that are in force for a request, and what units cost by them.
+
+use std::cmp::Reverse;
+use std::collections::BTreeMap;
+
+use num_bigint::BigInt;
+
+use super::count::Count;
+use super::rate::{TieredRate, UnitRate};
+use super::unit::{COMMON_PER, INPUT_TOKENS, REQUESTS, Unit, UnitTable};
+use super::units::Units;
+use crate::domain::bounds;
+use crate::domain::group::Ratio;
+use crate::domain::money::Quota;
+use crate::domain::price::TooExpensive;
+
+/// Rates by unit.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Rates {
+    /// Parts before their wholes.
+    rates: Vec<RateOfUnit>,
+    /// The least that is billed of a unit, if any of it was used.
+    minimum: Option<(String, Count)>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct RateOfUnit {
+    name: String,
+    unit: Unit,
+    rate: TieredRate,
+    /// Where the parts of it are that have a rate.
+    parts: Vec<usize>,
+}
+
+/// Rates by which some units would have no price, or two.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum RatesInvalid {
+    #[error("the unit `{0}` is not known")]
+    Unknown(String),
+    #[error("`{part}` has a rate, but `{whole}`, which it is a part of, has none")]
+    Whole { part: String, whole: String },
+    #[error("`{one}` and `{other}` have rates, but what is both has none")]
+    Joint { one: String, other: String },
+}
+
+/// Why it is not known what units cost.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum CostUnknown {
+    /// Neither the unit nor one that it is a part of has a rate.
+    #[error("`{0}` has no rate")]
+    NoRate(String),
+    /// Parts overlap, and how much of them is both was not sent.
+    #[error("`{0}` is missing: other units were counted that may be the same")]
+    Missing(String),
+    /// Its parts are more.
+    #[error("`{0}` is less than its parts")]
+    LessThanParts(String),
+    #[error(transparent)]
+    TooExpensive(#[from] TooExpensive),
+}
+
+impl Rates {
+    /// Rates by the names of their units.
+    ///
+    /// # Errors
+    /// See [`RatesInvalid`].
+    pub fn new(
+        rates: BTreeMap<String, TieredRate>,
+        minimum: Option<(String, Count)>,
+        table: &UnitTable,
+    ) -> Result<Self, RatesInvalid> {
+        let with_unit = |(name, rate): (String, TieredRate)| match table.get(&name) {
+            Some(unit) => Ok(RateOfUnit { unit: unit.clone(), name, rate, parts: Vec::new() }),
+            None => Err(RatesInvalid::Unknown(name)),
+        };
+        let mut rates = rates.into_iter().map(with_unit).collect::<Result<Vec<_>, _>>()?;
+        rates.sort_by_key(|rate| Reverse(rate.unit.depth()));
+        let names: Vec<&str> = rates.iter().map(|rate| rate.name.as_str()).collect();
+        for (at, RateOfUnit { name, unit, .. }) in rates.iter().enumerate() {
+            if let Some(whole) = unit.wholes().iter().find(|whole| !names.contains(&whole.as_str())) {
+                return Err(RatesInvalid::Whole { part: name.clone(), whole: whole.clone() });
+            }
+            for other in rates.iter().skip(at + 1) {
+                let joint = unit.overlap(&other.unit).map(|dimensions| table.by_dimensions(&dimensions));
+                if joint.is_some_and(|joint| joint.is_none_or(|joint| !names.contains(&joint))) {
+                    return Err(RatesInvalid::Joint { one: name.clone(), other: other.name.clone() });
+                }
+            }
+        }
+        let parts_of = |whole: &Unit| {
+            let parts = rates.iter().enumerate().filter(|(_, part)| part.unit.is_part_of(whole));
+            parts.map(|(at, _)| at).collect()
+        };
+        let parts: Vec<_> = rates.iter().map(|rate| parts_of(&rate.unit)).collect();
+        for (rate, parts) in rates.iter_mut().zip(parts) {
+            rate.parts = parts;
+        }
+        Ok(Self { rates, minimum })
+    }
+
+    /// These rates, with others in the place of some.
+    ///
+    /// # Errors
+    /// See [`RatesInvalid`].
+    pub fn with(&self, others: BTreeMap<String, TieredRate>, table: &UnitTable) -> Result<Self, RatesInvalid> {
+        let mut rates = self.by_unit();
+        rates.extend(others);
+        Self::new(rates, self.minimum.clone(), table)
+    }
+
+    /// The rates by the names of their units.
+    pub fn by_unit(&self) -> BTreeMap<String, TieredRate> {
+        self.rates.iter().map(|rate| (rate.name.clone(), rate.rate.clone())).collect()
+    }
+
+    /// The least quota that covers these units.
+    ///
+    /// # Errors
+    /// See [`CostUnknown`].
+    pub fn cost(&self, units: &Units, table: &UnitTable, ratio: Ratio) -> Result<Quota, CostUnknown> {
+        self.check_coverage(units, table)?;
+        let input = units.get(INPUT_TOKENS).nanos();
+        let mut own_counts: Vec<i128> = Vec::with_capacity(self.rates.len());
+        let mut sum = BigInt::ZERO;
+        for RateOfUnit { name, unit, rate, parts } in &self.rates {
+            if units.reported(name).is_none() && may_be_both(name, unit, units, table) {
+                return Err(CostUnknown::Missing(name.clone()));
+            }
+            let of_parts: i128 = parts.iter().filter_map(|part| own_counts.get(*part)).sum();
+            let own_count = self.billed(name, units).nanos() - of_parts;
+            if own_count < 0 {
+                return Err(CostUnknown::LessThanParts(name.clone()));
+            }
+            own_counts.push(own_count);
+            sum += amount(own_count, rate.at(input), unit);
+        }
+        Ok(quota(&sum, ratio)?)
+    }
+
+    /// The least quota that covers every request that uses at most these units. What a request cannot exclude, such as
+    /// a cache that is written or thinking, may be all of it; sound and pictures are only what is counted of them.
+    ///
+    /// # Errors
+    /// See [`CostUnknown`].
+    pub fn most(&self, units: &Units, table: &UnitTable, ratio: Ratio) -> Result<Quota, CostUnknown> {
+        self.check_coverage(units, table)?;
+        let input = units.get(INPUT_TOKENS).nanos();
+        let mut sum = self.find(REQUESTS).map_or(BigInt::ZERO, |requests| {
+            amount(Count::whole(1).nanos(), requests.rate.dearest(input), &requests.unit)
+        });
+        for (name, _) in units.used() {
+            let Some(unit) = table.get(name) else {
+                return Err(CostUnknown::NoRate(name.to_owned()));
+            };
+            if unit.needs_own_rate() && self.find(name).is_none() {
+                return Err(CostUnknown::NoRate(name.to_owned()));
+            }
+            let count = self.billed(name, units).nanos();
+            let dearest = || self.dearest(name, unit, input).map(|(rate, unit)| amount(count, rate, unit));
+            if unit.wholes().is_empty() {
+                sum += dearest().unwrap_or(BigInt::ZERO);
+            } else if let Some(whole) = whole_without_content(unit, table) {
+                // So much of the whole may be dearer.
+                let as_whole = table.get(whole).and_then(|unit| self.dearest(whole, unit, input));
+                let as_whole = as_whole.map_or(BigInt::ZERO, |(rate, unit)| amount(count, rate, unit));
+                sum += (dearest().unwrap_or(BigInt::ZERO) - as_whole).max(BigInt::ZERO);
+            }
+        }
+        Ok(quota(&sum, ratio)?)
+    }
+
+    fn find(&self, name: &str) -> Option<&RateOfUnit> {
+        self.rates.iter().find(|rate| rate.name == name)
+    }
+
+    /// What is billed of a unit.
+    fn billed(&self, name: &str, units: &Units) -> Count {
+        let count = if name == REQUESTS { Count::whole(1) } else { units.get(name) };
+        match &self.minimum {
+            Some((unit, least)) if unit == name && count > Count::ZERO => count.max(*least),
+            Some(_) | None => count,
+        }
+    }
+
+    /// Each unit that is used has a rate, or is a part of one that has and that counts no less.
+    fn check_coverage(&self, units: &Units, table: &UnitTable) -> Result<(), CostUnknown> {
+        for (name, count) in units.used() {
+            let wholes = table.get(name).map(Unit::wholes).unwrap_or_default();
+            let mut with_rate = wholes.iter().filter(|whole| self.find(whole).is_some()).peekable();
+            if self.find(name).is_none() && with_rate.peek().is_none() {
+                return Err(CostUnknown::NoRate(name.to_owned()));
+            }
+            if let Some(whole) = with_rate.find(|whole| units.get(whole) < count) {
+                return Err(CostUnknown::LessThanParts(whole.clone()));
+            }
+        }
+        Ok(())
+    }
+
+    /// The dearest rate that a unit or a part of it with the same content may have.
+    fn dearest(&self, name: &str, unit: &Unit, input: i128) -> Option<(UnitRate, &Unit)> {
+        let content = unit.special_content();
+        let of_unit = |rate: &&RateOfUnit| {
+            (rate.name == name || rate.unit.is_part_of(unit)) && rate.unit.special_content() == content
+        };
+        let rates = self.rates.iter().filter(of_unit).map(|rate| (rate.rate.dearest(input), &rate.unit));
+        rates.max_by_key(|(rate, unit)| amount(Count::whole(1).nanos(), *rate, unit))
+    }
+}
+
+/// The unit of which a unit is the part with special content, if that whole has no special content itself.
+fn whole_without_content<'a>(unit: &'a Unit, table: &UnitTable) -> Option<&'a str> {
+    let content = unit.special_content()?;
+    let has_it = |whole: &String| table.get(whole).and_then(Unit::special_content) == Some(content);
+    if unit.wholes().iter().any(has_it) {
+        return None;
+    }
+    unit.wholes().iter().max_by_key(|whole| table.get(whole).map(Unit::depth)).map(String::as_str)
+}
+
+/// Returns true if two units that are used overlap in exactly this one.
+fn may_be_both(name: &str, unit: &Unit, units: &Units, table: &UnitTable) -> bool {
+    let used: Vec<&Unit> = unit
+        .wholes()
+        .iter()
+        .filter(|whole| units.get(whole) > Count::ZERO)
+        .filter_map(|whole| table.get(whole))
+        .collect();
+    let is_joint = |one: &Unit, other: &Unit| {
+        !one.is_part_of(other)
+            && !other.is_part_of(one)
+            && one.overlap(other).is_some_and(|joint| table.by_dimensions(&joint) == Some(name))
+    };
+    used.iter().enumerate().any(|(at, one)| used.iter().skip(at + 1).any(|other| is_joint(one, other)))
+}
+
+/// So many billionths of a unit times a rate, in 10⁻²⁷ dollars divided by [`COMMON_PER`].
+fn amount(nanos: i128, rate: UnitRate, unit: &Unit) -> BigInt {
+    let per_unit = rate.attos() * (COMMON_PER / i128::from(unit.per()));
+    BigInt::from(nanos) * BigInt::from(per_unit)
+}
+
+/// The least quota that covers such an amount in a group with this ratio: rounded once, up.
+fn quota(amount: &BigInt, ratio: Ratio) -> Result<Quota, TooExpensive> {
+    let scaled = amount * BigInt::from(ratio.billionths()) * BigInt::from(bounds::QUOTA_PER_USD);
+    let one = BigInt::from(10).pow(27 + 9) * BigInt::from(COMMON_PER);
+    let units = (scaled + &one - BigInt::from(1)) / one;
+    Quota::grant(i64::try_from(&units).map_err(|_| TooExpensive)?).map_err(|_| TooExpensive)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use proptest::prelude::*;
+
+    use super::super::rate::RateTier;
+    use super::*;
+
+    fn rates(rates: &[(&str, &str)]) -> Result<Rates, RatesInvalid> {
+        let rate = |text: &str| TieredRate::from(UnitRate::read(text).unwrap());
+        let rates = rates.iter().map(|(unit, text)| ((*unit).to_owned(), rate(text)));
+        Rates::new(rates.collect(), None, UnitTable::known())
+    }
+
+    fn cost(rates: &Rates, units: &Units) -> Result<i64, CostUnknown> {
+        rates.cost(units, UnitTable::known(), Ratio::ONE).map(Quota::get)
+    }
+
+    const SONNET: [(&str, &str); 6] = [
+        ("input_tokens", "3"),
+        ("cache_write_tokens", "3.75"),
+        ("cache_write_1h_tokens", "6"),
+        ("cache_read_tokens", "0.3"),
+        ("output_tokens", "15"),
+        ("web_searches", "10"),
+    ];
+
+    #[test]
+    fn a_part_with_a_rate_is_taken_out_of_its_whole_and_one_without_is_billed_as_it() {
+        let sonnet = rates(&SONNET).unwrap();
+        let input = ("input_tokens", 1_000_000);
+        let table = [
+            (Units::from([input]), 1_500_000),
+            (Units::from([input, ("cache_read_tokens", 1_000_000)]), 150_000),
+            (Units::from([input, ("cache_write_tokens", 1_000_000)]), 1_875_000),
+            (Units::from([input, ("cache_write_tokens", 1_000_000), ("cache_write_1h_tokens", 600_000)]), 2_550_000),
+            // The five minutes have no rate of their own.
+            (Units::from([input, ("cache_write_tokens", 1_000_000), ("cache_write_5m_tokens", 600_000)]), 1_875_000),
+            (Units::from([("output_tokens", 1_000_000), ("output_reasoning_tokens", 900_000)]), 7_500_000),
+            (Units::from([("web_searches", 3)]), 15_000),
+            (Units::from([("input_tokens", 1)]), 2),
+            (Units::default(), 0),
+        ];
+        for (units, quota) in table {
+            assert_eq!(cost(&sonnet, &units), Ok(quota), "{units:?}");
+        }
+    }
+
+    #[test]
+    fn what_has_no_rate_is_never_free() {
+        let sonnet = rates(&SONNET).unwrap();
+        let refused = |units: Units| cost(&sonnet, &units).unwrap_err().to_string();
+        assert_eq!(refused(Units::from([("storage_searches", 1)])), "`storage_searches` has no rate");
+        assert_eq!(refused(Units::from([("cache_read_tokens", 1)])), "`input_tokens` is less than its parts");
+        let searches = rates(&[("web_searches", "10")]).unwrap();
+        let tokens = Units::from([("input_tokens", 5), ("web_searches", 1)]);
+        assert_eq!(cost(&searches, &tokens), Err(CostUnknown::NoRate("input_tokens".into())));
+    }
+
+    #[test]
+    fn units_that_overlap_need_what_is_both() {
+        let sound = [("input_tokens", "1"), ("input_audio_tokens", "10"), ("cache_read_tokens", "0.5")];
+        let joint = RatesInvalid::Joint { one: "cache_read_tokens".into(), other: "input_audio_tokens".into() };
+        assert_eq!(rates(&sound), Err(joint));
+        let sound = rates(&[sound[0], sound[1], sound[2], ("cache_audio_read_tokens", "2")]).unwrap();
+        let counts = [("input_tokens", 100), ("input_audio_tokens", 60), ("cache_read_tokens", 50)];
+        let unknown = CostUnknown::Missing("cache_audio_read_tokens".into());
+        assert_eq!(cost(&sound, &Units::from(counts)), Err(unknown));
+        let [input, audio, cached] = counts;
+        let both = |both: i64| cost(&sound, &Units::from([input, audio, cached, ("cache_audio_read_tokens", both)]));
+        // 20 plain, 30 audio, 20 cached, 30 both.
+        assert_eq!(both(30), Ok((20 + 300 + 10 + 60) / 2));
+        assert_eq!(both(0), Err(CostUnknown::LessThanParts("input_tokens".into())));
+    }
+
+    #[test]
+    fn a_rate_without_that_of_its_whole_is_refused() {
+        let whole = RatesInvalid::Whole { part: "cache_read_tokens".into(), whole: "input_tokens".into() };
+        assert_eq!(rates(&[("cache_read_tokens", "1"), ("output_tokens", "1")]), Err(whole));
+        assert_eq!(rates(&[("tokens", "1")]), Err(RatesInvalid::Unknown("tokens".into())));
+    }
+
+    #[test]
+    fn a_reservation_that_names_searches_or_sound_needs_their_rates() {
+        let sonnet = rates(&SONNET).unwrap();
+        let most = |units: Units| sonnet.most(&units, UnitTable::known(), Ratio::ONE).map(Quota::get);
+        let tokens = [("input_tokens", 1_000_000), ("output_tokens", 1_000_000)];
+        // An hour's cache is the dearest input.
+        assert_eq!(most(Units::from(tokens)), Ok(3_000_000 + 7_500_000));
+        assert_eq!(most(Units::from([tokens[0], ("input_image_tokens", 9)])), Ok(3_000_000));
+        for unit in ["input_audio_tokens", "output_image_tokens", "storage_searches"] {
+            let refused = most(Units::from([tokens[0], tokens[1], (unit, 1)]));
+            assert_eq!(refused, Err(CostUnknown::NoRate(unit.into())));
+        }
+    }
+
+    fn pairs(names: &BTreeSet<String>) -> Vec<(String, String)> {
+        let with_others =
+            |one: &String| names.iter().map(move |other| (one.clone(), other.clone())).collect::<Vec<_>>();
+        names.iter().flat_map(with_others).collect()
+    }
+
+    prop_compose! {
+        /// Rates of some units, with those of their wholes and of what is two of them.
+        fn any_rates()(
+            units in proptest::sample::subsequence(UnitTable::known().names().collect::<Vec<_>>(), 1..5),
+            numbers in proptest::collection::vec((1..50_000_000_i64, proptest::option::of((0..2_000_i64, 1..50_000_000_i64))), 64),
+        ) -> Rates {
+            let table = UnitTable::known();
+            let mut priced: BTreeSet<String> = units.into_iter().map(str::to_owned).collect();
+            loop {
+                let before = priced.len();
+                for name in priced.clone() {
+                    priced.extend(table.get(&name).unwrap().wholes().iter().cloned());
+                }
+                for (one, other) in pairs(&priced) {
+                    let joint = table.get(&one).unwrap().overlap(table.get(&other).unwrap());
+                    priced.extend(joint.and_then(|dimensions| table.by_dimensions(&dimensions)).map(str::to_owned));
+                }
+                if priced.len() == before {
+                    break;
+                }
+            }
+            let rate = |micros: i64| UnitRate::read(&format!("{micros}e-6")).unwrap();
+            let all = priced.into_iter().zip(numbers).map(|(unit, (base, tier))| {
+                let tiers = tier.map(|(start, tier)| RateTier { start, rate: rate(tier) });
+                (unit, TieredRate { base: rate(base), tiers: tiers.into_iter().collect() })
+            });
+            Rates::new(all.collect(), None, table).unwrap_or_else(|_| rates(&SONNET).unwrap())
+        }
+    }
+
+    /// Counts in which every whole is the sum of its parts and something of its own.
+    fn any_units() -> impl Strategy<Value = Units> {
+        let names = UnitTable::known().names().filter(|name| *name != REQUESTS).collect::<Vec<_>>();
+        let own = (proptest::sample::subsequence(names, 0..5), proptest::collection::vec(1..1_000_i64, 5));
+        own.prop_map(|(units, counts)| {
+            let table = UnitTable::known();
+            let mut sums: BTreeMap<String, i64> = BTreeMap::new();
+            for (name, count) in units.into_iter().zip(counts) {
+                for unit in std::iter::once(name).chain(table.get(name).unwrap().wholes().iter().map(String::as_str)) {
+                    *sums.entry(unit.to_owned()).or_default() += count;
+                }
+            }
+            let mut units = Units::default();
+            for (unit, count) in sums {
+                units.add(&unit, Count::whole(count)).unwrap();
+            }
+            units
+        })
+    }
+
+    proptest! {
+        #[test]
+        fn a_request_with_at_most_these_units_costs_at_most_the_hold(
+            rates in any_rates(), units in any_units(), shares in proptest::collection::vec(0..=4_i64, 64),
+        ) {
+            let table = UnitTable::known();
+            units.check(table).unwrap();
+            // Less of everything, in the same proportion for a unit and its parts, and some of it in no part.
+            let mut less = Units::default();
+            let share = shares[0];
+            for (name, count) in units.used() {
+                less.add(name, Count::whole(i64::try_from(count.nanos() / 1_000_000_000).unwrap() * share / 4)).unwrap();
+            }
+            if let Ok(most) = rates.most(&units, table, Ratio::ONE) {
+                for used in [&units, &less] {
+                    if let Ok(cost) = rates.cost(used, table, Ratio::ONE) {
+                        prop_assert!(cost <= most, "{used:?} costs {cost:?} of {most:?}");
+                    }
+                }
+                // Of what a request cannot exclude, all may be cache or thinking.
+                for (whole, part) in [("input_tokens", "cache_write_tokens"), ("output_tokens", "output_reasoning_tokens")] {
+                    let mut all = Units::default();
+                    all.add(whole, units.get(whole)).unwrap();
+                    all.add(part, units.get(whole)).unwrap();
+                    if let Ok(cost) = rates.cost(&all, table, Ratio::ONE) {
+                        prop_assert!(cost <= most, "{all:?} costs {cost:?} of {most:?}");
+                    }
+                }
+            }
+        }
+
+        #[test]
+        fn the_quota_is_rounded_up_once(
+            rates in any_rates(), units in any_units(), ratio in 1..3_000_000_000_i64,
+        ) {
+            let table = UnitTable::known();
+            let one = rates.cost(&units, table, Ratio::ONE).map(Quota::get);
+            let scaled = rates.cost(&units, table, Ratio::new(ratio).unwrap()).map(Quota::get);
+            if let (Ok(one), Ok(scaled)) = (one, scaled) {
+                let least = i128::from((one - 1).max(0)) * i128::from(ratio) / 1_000_000_000;
+                let most = (i128::from(one) * i128::from(ratio) + 999_999_999) / 1_000_000_000;
+                prop_assert!((least..=most).contains(&i128::from(scaled)), "{one} {scaled} {ratio}");
+            }
+        }
+    }
+}

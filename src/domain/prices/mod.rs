@@ -4,7 +4,11 @@
 //! cache are input tokens. A part with a rate of its own is taken out of its whole; one without is billed as its whole.
 //! Nothing is free because a rate is missing: a unit that has none, and whose wholes have none, has no price.
 
+pub mod conditions;
 pub mod count;
+pub mod data;
+pub mod model_prices;
+pub mod name_rule;
 pub mod rate;
 pub mod rates;
 pub mod unit;

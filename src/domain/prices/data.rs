@@ -1,0 +1,242 @@
+//! The data that `genai-prices` publishes: what each provider's models cost, and by which names they go.
+//!
+//! Only what is known here is read. A model with anything else would get a price that is not its price, so it is left
+//! out and named.
+
+use std::collections::BTreeMap;
+
+use serde::Deserialize;
+use serde::de::IgnoredAny;
+use serde_json::value::RawValue;
+
+use super::conditions::{Condition, ConditionData};
+use super::count::Count;
+use super::model_prices::{ModelPrices, PriceContext, PriceVariant, RatesByUnit};
+use super::name_rule::NameRule;
+use super::rate::{RateTier, TieredRate, UnitRate};
+use super::unit::UnitTable;
+
+/// What providers bill at least, and the data cannot say: provider, model, unit, count.
+const MINIMUMS: [(&str, &str, &str, i64); 2] =
+    [("groq", "whisper-large-v3", "audio_seconds", 10), ("groq", "whisper-large-v3-turbo", "audio_seconds", 10)];
+
+/// A list of providers.
+#[derive(Debug)]
+pub struct PublishedPrices {
+    pub providers: Vec<Provider>,
+    /// Models that were left out.
+    pub left_out: Vec<LeftOut>,
+}
+
+/// A provider and its models that have a price, in the order in which names are looked up.
+#[derive(Debug)]
+pub struct Provider {
+    pub id: String,
+    /// Other names of it.
+    pub other_names: Option<NameRule>,
+    /// Providers of which it sells the models too.
+    pub fallbacks: Vec<String>,
+    pub models: Vec<PricedModel>,
+}
+
+/// A model and its prices.
+#[derive(Debug)]
+pub struct PricedModel {
+    pub id: String,
+    pub names: NameRule,
+    pub prices: ModelPrices,
+}
+
+/// A model that was left out, and why.
+#[derive(Debug, PartialEq, Eq)]
+pub struct LeftOut {
+    pub provider: String,
+    pub model: String,
+    /// A sentence without its first capital and full stop.
+    pub reason: String,
+}
+
+/// A provider as it is published. Descriptive members are not read.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct ProviderData {
+    id: String,
+    provider_match: Option<NameRule>,
+    #[serde(default)]
+    fallback_model_providers: Vec<String>,
+    models: Vec<Box<RawValue>>,
+    #[serde(rename = "model_match")]
+    _model_match: Option<IgnoredAny>,
+    #[serde(rename = "extractors")]
+    _extractors: Option<IgnoredAny>,
+    #[serde(rename = "name")]
+    _name: Option<IgnoredAny>,
+    #[serde(rename = "description")]
+    _description: Option<IgnoredAny>,
+    #[serde(rename = "api_pattern")]
+    _api_pattern: Option<IgnoredAny>,
+    #[serde(rename = "pricing_urls")]
+    _pricing_urls: Option<IgnoredAny>,
+    #[serde(rename = "price_comments")]
+    _price_comments: Option<IgnoredAny>,
+}
+
+/// A model as it is published.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct ModelData {
+    id: String,
+    r#match: NameRule,
+    prices: Box<RawValue>,
+    price_variants: Option<Vec<VariantData>>,
+    #[serde(rename = "name")]
+    _name: Option<IgnoredAny>,
+    #[serde(rename = "description")]
+    _description: Option<IgnoredAny>,
+    #[serde(rename = "context_window")]
+    _context_window: Option<IgnoredAny>,
+    #[serde(rename = "price_comments")]
+    _price_comments: Option<IgnoredAny>,
+    #[serde(rename = "deprecated")]
+    _deprecated: Option<IgnoredAny>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct VariantData {
+    when: PriceContext,
+    constraint: Option<ConditionData>,
+    prices: RatesData,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct ConditionalPrices {
+    constraint: Option<ConditionData>,
+    prices: RatesData,
+}
+
+/// Rates by price key: a number, or an object with tiers.
+type RatesData = BTreeMap<String, Box<RawValue>>;
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct TieredData {
+    base: Box<RawValue>,
+    tiers: Vec<TierData>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct TierData {
+    start: i64,
+    price: Box<RawValue>,
+}
+
+impl PublishedPrices {
+    /// Reads a list.
+    ///
+    /// # Errors
+    /// It is no list of providers.
+    pub fn read(text: &str, table: &UnitTable) -> serde_json::Result<Self> {
+        let data: Vec<ProviderData> = serde_json::from_str(text)?;
+        let mut left_out = Vec::new();
+        let mut providers = Vec::new();
+        for ProviderData { id, provider_match, fallback_model_providers, models, .. } in data {
+            let mut priced = Vec::new();
+            for model in models {
+                match read_model(&id, model.get(), table) {
+                    Ok(model) => priced.push(model),
+                    Err(reason) => {
+                        left_out.push(LeftOut { provider: id.clone(), model: id_of(model.get()), reason });
+                    }
+                }
+            }
+            let (other_names, fallbacks) = (provider_match, fallback_model_providers);
+            providers.push(Provider { id, other_names, fallbacks, models: priced });
+        }
+        Ok(Self { providers, left_out })
+    }
+}
+
+/// The id of a model that could not be read.
+fn id_of(json: &str) -> String {
+    #[derive(Deserialize)]
+    struct Identified {
+        id: String,
+    }
+    serde_json::from_str(json).map_or_else(|_| "?".to_owned(), |model: Identified| model.id)
+}
+
+fn read_model(provider: &str, json: &str, table: &UnitTable) -> Result<PricedModel, String> {
+    let data: ModelData = serde_json::from_str(json).map_err(|error| error.to_string())?;
+    let mut conditional = read_prices(data.prices.get(), table)?.into_iter();
+    let (_, first) = conditional.next().ok_or("it has no price: it is free, or sold by subscription")?;
+    let variants = data.price_variants.unwrap_or_default().into_iter();
+    let variants = variants.map(|variant| read_variant(variant, table)).collect::<Result<_, _>>()?;
+    let minimum = MINIMUMS.into_iter().find(|(of, model, ..)| *of == provider && *model == data.id);
+    let minimum = minimum.map(|(.., unit, count)| (unit.to_owned(), Count::whole(count)));
+    let prices = ModelPrices::new(first, conditional.collect(), variants, minimum.as_ref(), table);
+    Ok(PricedModel { id: data.id, names: data.r#match, prices: prices.map_err(|error| error.to_string())? })
+}
+
+/// One set of prices, or a list of them with conditions.
+fn read_prices(json: &str, table: &UnitTable) -> Result<Vec<(Option<Condition>, RatesByUnit)>, String> {
+    let all: Vec<ConditionalPrices> = if json.trim_start().starts_with('[') {
+        serde_json::from_str(json).map_err(|error| error.to_string())?
+    } else {
+        let prices: RatesData = serde_json::from_str(json).map_err(|error| error.to_string())?;
+        vec![ConditionalPrices { constraint: None, prices }]
+    };
+    let read = |ConditionalPrices { constraint, prices }| {
+        let rates = read_rates(prices, table)?;
+        if rates.is_empty() {
+            return Err("it has no price: it is free, or sold by subscription".to_owned());
+        }
+        Ok((read_condition(constraint)?, rates))
+    };
+    all.into_iter().map(read).collect()
+}
+
+fn read_variant(variant: VariantData, table: &UnitTable) -> Result<PriceVariant, String> {
+    let VariantData { when, constraint, prices } = variant;
+    if when.is_empty() {
+        return Err("a variant of its price is for every context".to_owned());
+    }
+    Ok(PriceVariant { when, condition: read_condition(constraint)?, rates: read_rates(prices, table)? })
+}
+
+fn read_condition(data: Option<ConditionData>) -> Result<Option<Condition>, String> {
+    data.map(Condition::try_from).transpose().map_err(|error| error.to_string())
+}
+
+fn read_rates(prices: RatesData, table: &UnitTable) -> Result<RatesByUnit, String> {
+    let read = |(key, json): (String, Box<RawValue>)| {
+        let (unit, _) = table.by_price_key(&key).ok_or_else(|| format!("its price has the unknown rate `{key}`"))?;
+        Ok((unit.to_owned(), read_rate(json.get()).map_err(|reason| format!("`{key}` {reason}"))?))
+    };
+    prices.into_iter().filter(|(_, json)| json.get() != "null").map(read).collect()
+}
+
+fn read_rate(json: &str) -> Result<TieredRate, String> {
+    if !json.starts_with('{') {
+        return Ok(read_number(json)?.into());
+    }
+    let data: TieredData = serde_json::from_str(json).map_err(|error| error.to_string())?;
+    let tier = |TierData { start, price }| match start {
+        0.. => Ok(RateTier { start, rate: read_number(price.get())? }),
+        _ => Err("has a tier that starts below 0".to_owned()),
+    };
+    let mut tiers = data.tiers.into_iter().map(tier).collect::<Result<Vec<_>, _>>()?;
+    tiers.sort_by_key(|tier| tier.start);
+    Ok(TieredRate { base: read_number(data.base.get())?, tiers })
+}
+
+/// A rate of 0 is no rate here: what is free is said in one's own file.
+fn read_number(json: &str) -> Result<UnitRate, String> {
+    match UnitRate::read(json) {
+        Ok(UnitRate::FREE) => Err("is 0; what is free must be said in a file of one's own".to_owned()),
+        Ok(rate) => Ok(rate),
+        Err(error) => Err(error.to_string()),
+    }
+}

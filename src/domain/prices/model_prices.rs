@@ -1,0 +1,110 @@
+//! The prices of a model: by day and hour, and by the context of a request, such as its service tier.
+
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+
+use super::conditions::Condition;
+use super::count::Count;
+use super::rate::TieredRate;
+use super::rates::{Rates, RatesInvalid};
+use super::unit::UnitTable;
+use crate::domain::time::UnixTime;
+
+/// Rates by the names of their units.
+pub type RatesByUnit = BTreeMap<String, TieredRate>;
+
+/// What prices depend on besides the model and the time, such as `service_tier` = `priority`.
+pub type PriceContext = BTreeMap<String, String>;
+
+/// Values of a context by which providers name their standard price.
+const STANDARD: [(&str, &[&str]); 3] = [
+    ("service_tier", &["default", "standard", "auto", "on_demand"]),
+    ("speed", &["standard"]),
+    ("processing", &["standard"]),
+];
+
+/// The prices of a model. The last one whose condition holds is in force, else the first one.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ModelPrices {
+    first: Rates,
+    others: Vec<(Option<Condition>, Rates)>,
+    variants: Vec<PriceVariant>,
+}
+
+/// Rates that replace others in some contexts.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PriceVariant {
+    /// The members of a context that select it; never empty.
+    pub when: PriceContext,
+    pub condition: Option<Condition>,
+    pub rates: RatesByUnit,
+}
+
+/// A member of a context for which a model has no price.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("there is no price for {key} = {value:?}")]
+pub struct ContextUnknown {
+    key: String,
+    value: String,
+}
+
+impl ModelPrices {
+    /// Prices by their conditions, the first one without, and variants of them.
+    ///
+    /// # Errors
+    /// In some condition, or with some variant, the rates are not complete.
+    pub fn new(
+        first: RatesByUnit,
+        others: Vec<(Option<Condition>, RatesByUnit)>,
+        variants: Vec<PriceVariant>,
+        minimum: Option<&(String, Count)>,
+        table: &UnitTable,
+    ) -> Result<Self, RatesInvalid> {
+        let complete = |rates| Rates::new(rates, minimum.cloned(), table);
+        let others = others.into_iter().map(|(condition, rates)| Ok((condition, complete(rates)?)));
+        let prices = Self { first: complete(first)?, others: others.collect::<Result<_, RatesInvalid>>()?, variants };
+        for variant in &prices.variants {
+            for standard in std::iter::once(&prices.first).chain(prices.others.iter().map(|(_, rates)| rates)) {
+                standard.with(variant.rates.clone(), table)?;
+            }
+        }
+        Ok(prices)
+    }
+
+    /// The rates at a time, in a context.
+    ///
+    /// # Errors
+    /// The context has a member that neither selects a variant nor names the standard price, or the variants that it
+    /// selects do not go together.
+    pub fn in_force(
+        &self,
+        at: UnixTime,
+        context: &PriceContext,
+        table: &UnitTable,
+    ) -> Result<Cow<'_, Rates>, ContextUnknown> {
+        let holds = |condition: Option<Condition>| condition.is_none_or(|condition| condition.holds(at));
+        let last = self.others.iter().rev().find(|(condition, _)| holds(*condition));
+        let standard = last.map_or(&self.first, |(_, rates)| rates);
+        let selected = |variant: &&PriceVariant| {
+            holds(variant.condition) && variant.when.iter().all(|(key, value)| context.get(key) == Some(value))
+        };
+        let selected: Vec<_> = self.variants.iter().filter(selected).collect();
+        for (key, value) in context {
+            let is_standard = STANDARD.iter().any(|(name, values)| name == key && values.contains(&value.as_str()));
+            if !is_standard && !selected.iter().any(|variant| variant.when.contains_key(key)) {
+                return Err(ContextUnknown { key: key.clone(), value: value.clone() });
+            }
+        }
+        let mut replaced = RatesByUnit::new();
+        // Of two variants with the same rate, the first counts.
+        replaced.extend(selected.iter().rev().flat_map(|variant| variant.rates.clone()));
+        if replaced.is_empty() {
+            return Ok(Cow::Borrowed(standard));
+        }
+        let unknown = |_| {
+            let (key, value) = context.iter().next().unzip();
+            ContextUnknown { key: key.cloned().unwrap_or_default(), value: value.cloned().unwrap_or_default() }
+        };
+        Ok(Cow::Owned(standard.with(replaced, table).map_err(unknown)?))
+    }
+}

@@ -60,6 +60,7 @@ mod gateway_auth;
 mod gateway_credentials;
 mod gateway_input;
 mod gateways;
+mod genai_prices;
 mod harness;
 mod hostile_database;
 mod hygiene_dump;

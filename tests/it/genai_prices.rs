@@ -1,0 +1,63 @@
+//! What requests cost, compared with the library `genai-prices` itself over its own data.
+
+use std::collections::BTreeMap;
+use std::process::Command;
+
+use keymeter::domain::group::Ratio;
+use keymeter::domain::prices::count::Count;
+use keymeter::domain::prices::data::PublishedPrices;
+use keymeter::domain::prices::model_prices::{ModelPrices, PriceContext};
+use keymeter::domain::prices::unit::UnitTable;
+use keymeter::domain::prices::units::Units;
+use keymeter::domain::time::UnixTime;
+
+use crate::harness::project::project;
+
+/// A request and the units of quota that it costs, as the library computes them: provider, model, time, context, units.
+type Case = (String, String, i64, PriceContext, BTreeMap<String, String>, Option<i64>);
+
+/// The data of a release, and requests for models in it.
+fn release(which: &str, cases: usize) -> (PublishedPrices, Vec<Case>) {
+    let mut command = Command::new(project().join("scripts/genai-prices.sh"));
+    let output = command.args([which, "cases.py", "1", &cases.to_string()]).output().unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let text = String::from_utf8(output.stdout).unwrap();
+    let (data, cases) = text.split_once('\n').unwrap();
+    let data = PublishedPrices::read(data, UnitTable::known()).unwrap();
+    (data, cases.lines().map(|line| serde_json::from_str(line).unwrap()).collect())
+}
+
+fn cost(prices: &ModelPrices, at: i64, context: &PriceContext, counts: &BTreeMap<String, String>) -> Option<i64> {
+    let table = UnitTable::known();
+    let mut units = Units::default();
+    for (unit, count) in counts {
+        units.add(unit, Count::read(count).unwrap()).unwrap();
+    }
+    units.check(table).unwrap();
+    let rates = prices.in_force(UnixTime::new(at), context, table).ok()?;
+    Some(rates.cost(&units, table, Ratio::ONE).ok()?.get())
+}
+
+#[test]
+fn requests_cost_what_the_library_says_by_its_newest_data_and_by_that_before() {
+    for (which, count) in [("newest", 70_000), ("before", 30_000)] {
+        let (data, cases) = release(which, count);
+        let left_out = data.left_out.iter().filter(|model| !model.reason.starts_with("it has no price"));
+        assert_eq!(left_out.collect::<Vec<_>>(), Vec::<&_>::new(), "{which}");
+        let models: BTreeMap<(&str, &str), &ModelPrices> = data
+            .providers
+            .iter()
+            .flat_map(|provider| {
+                provider.models.iter().map(|model| ((provider.id.as_str(), model.id.as_str()), &model.prices))
+            })
+            .collect();
+        let (mut priced, mut refused) = (0, 0);
+        for case in &cases {
+            let (provider, model, at, context, units, expected) = case;
+            let prices = models.get(&(provider.as_str(), model.as_str())).unwrap_or_else(|| panic!("{case:?}"));
+            assert_eq!(cost(prices, *at, context, units), *expected, "{which}: {case:?}");
+            *(if expected.is_some() { &mut priced } else { &mut refused }) += 1;
+        }
+        assert!(cases.len() == count && priced > count / 2 && refused > count / 100, "{priced} {refused}");
+    }
+}

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::process::Command;
+use std::sync::Arc;
 
 use keymeter::domain::group::Ratio;
 use keymeter::domain::prices::count::Count;
@@ -17,31 +18,37 @@ use crate::harness::project::project;
 type Case = (String, String, i64, PriceContext, BTreeMap<String, String>, Option<i64>);
 
 /// The data of a release, and requests for models in it.
-fn release(which: &str, cases: usize) -> (PublishedPrices, Vec<Case>) {
+fn release(which: &str, cases: usize, table: &Arc<UnitTable>) -> (PublishedPrices, Vec<Case>) {
     let mut command = Command::new(project().join("scripts/genai-prices.sh"));
     let output = command.args([which, "cases.py", "1", &cases.to_string()]).output().unwrap();
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     let text = String::from_utf8(output.stdout).unwrap();
     let (data, cases) = text.split_once('\n').unwrap();
-    let data = PublishedPrices::read(data, UnitTable::known()).unwrap();
+    let data = PublishedPrices::read(data, table).unwrap();
     (data, cases.lines().map(|line| serde_json::from_str(line).unwrap()).collect())
 }
 
-fn cost(prices: &ModelPrices, at: i64, context: &PriceContext, counts: &BTreeMap<String, String>) -> Option<i64> {
-    let table = UnitTable::known();
+fn cost(
+    table: &UnitTable,
+    prices: &ModelPrices,
+    at: i64,
+    context: &PriceContext,
+    counts: &BTreeMap<String, String>,
+) -> Option<i64> {
     let mut units = Units::default();
     for (unit, count) in counts {
         units.add(unit, Count::read(count).unwrap()).unwrap();
     }
     units.check(table).unwrap();
-    let rates = prices.in_force(UnixTime::new(at), context, table).ok()?;
-    Some(rates.cost(&units, table, Ratio::ONE).ok()?.get())
+    let rates = prices.in_force(UnixTime::new(at), context).ok()?;
+    Some(rates.cost(&units, Ratio::ONE).ok()?.get())
 }
 
 #[test]
 fn requests_cost_what_the_library_says_by_its_newest_data_and_by_that_before() {
+    let table = Arc::new(UnitTable::with(BTreeMap::new()).unwrap());
     for (which, count) in [("newest", 70_000), ("before", 30_000)] {
-        let (data, cases) = release(which, count);
+        let (data, cases) = release(which, count, &table);
         let left_out = data.left_out.iter().filter(|model| !model.reason.starts_with("it has no price"));
         assert_eq!(left_out.collect::<Vec<_>>(), Vec::<&_>::new(), "{which}");
         let models: BTreeMap<(&str, &str), &ModelPrices> = data
@@ -55,7 +62,7 @@ fn requests_cost_what_the_library_says_by_its_newest_data_and_by_that_before() {
         for case in &cases {
             let (provider, model, at, context, units, expected) = case;
             let prices = models.get(&(provider.as_str(), model.as_str())).unwrap_or_else(|| panic!("{case:?}"));
-            assert_eq!(cost(prices, *at, context, units), *expected, "{which}: {case:?}");
+            assert_eq!(cost(&table, prices, *at, context, units), *expected, "{which}: {case:?}");
             *(if expected.is_some() { &mut priced } else { &mut refused }) += 1;
         }
         assert!(cases.len() == count && priced > count / 2 && refused > count / 100, "{priced} {refused}");

@@ -4,6 +4,7 @@
 //! out and named.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use serde::Deserialize;
 use serde::de::IgnoredAny;
@@ -138,7 +139,7 @@ impl PublishedPrices {
     ///
     /// # Errors
     /// It is no list of providers.
-    pub fn read(text: &str, table: &UnitTable) -> serde_json::Result<Self> {
+    pub fn read(text: &str, table: &Arc<UnitTable>) -> serde_json::Result<Self> {
         let data: Vec<ProviderData> = serde_json::from_str(text)?;
         let mut left_out = Vec::new();
         let mut providers = Vec::new();
@@ -168,7 +169,7 @@ fn id_of(json: &str) -> String {
     serde_json::from_str(json).map_or_else(|_| "?".to_owned(), |model: Identified| model.id)
 }
 
-fn read_model(provider: &str, json: &str, table: &UnitTable) -> Result<PricedModel, String> {
+fn read_model(provider: &str, json: &str, table: &Arc<UnitTable>) -> Result<PricedModel, String> {
     let data: ModelData = serde_json::from_str(json).map_err(|error| error.to_string())?;
     let mut conditional = read_prices(data.prices.get(), table)?.into_iter();
     let (_, first) = conditional.next().ok_or("it has no price: it is free, or sold by subscription")?;
@@ -212,8 +213,8 @@ fn read_condition(data: Option<ConditionData>) -> Result<Option<Condition>, Stri
 
 fn read_rates(prices: RatesData, table: &UnitTable) -> Result<RatesByUnit, String> {
     let read = |(key, json): (String, Box<RawValue>)| {
-        let (unit, _) = table.by_price_key(&key).ok_or_else(|| format!("its price has the unknown rate `{key}`"))?;
-        Ok((unit.to_owned(), read_rate(json.get()).map_err(|reason| format!("`{key}` {reason}"))?))
+        let unit = table.by_price_key(&key).ok_or_else(|| format!("its price has the unknown rate `{key}`"))?;
+        Ok((unit.name().to_owned(), read_rate(json.get()).map_err(|reason| format!("`{key}` {reason}"))?))
     };
     prices.into_iter().filter(|(_, json)| json.get() != "null").map(read).collect()
 }

@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use super::conditions::Condition;
 use super::count::Count;
@@ -58,14 +59,14 @@ impl ModelPrices {
         others: Vec<(Option<Condition>, RatesByUnit)>,
         variants: Vec<PriceVariant>,
         minimum: Option<&(String, Count)>,
-        table: &UnitTable,
+        table: &Arc<UnitTable>,
     ) -> Result<Self, RatesInvalid> {
         let complete = |rates| Rates::new(rates, minimum.cloned(), table);
         let others = others.into_iter().map(|(condition, rates)| Ok((condition, complete(rates)?)));
         let prices = Self { first: complete(first)?, others: others.collect::<Result<_, RatesInvalid>>()?, variants };
         for variant in &prices.variants {
             for standard in std::iter::once(&prices.first).chain(prices.others.iter().map(|(_, rates)| rates)) {
-                standard.with(variant.rates.clone(), table)?;
+                standard.with(variant.rates.clone())?;
             }
         }
         Ok(prices)
@@ -76,12 +77,7 @@ impl ModelPrices {
     /// # Errors
     /// The context has a member that neither selects a variant nor names the standard price, or the variants that it
     /// selects do not go together.
-    pub fn in_force(
-        &self,
-        at: UnixTime,
-        context: &PriceContext,
-        table: &UnitTable,
-    ) -> Result<Cow<'_, Rates>, ContextUnknown> {
+    pub fn in_force(&self, at: UnixTime, context: &PriceContext) -> Result<Cow<'_, Rates>, ContextUnknown> {
         let holds = |condition: Option<Condition>| condition.is_none_or(|condition| condition.holds(at));
         let last = self.others.iter().rev().find(|(condition, _)| holds(*condition));
         let standard = last.map_or(&self.first, |(_, rates)| rates);
@@ -105,6 +101,6 @@ impl ModelPrices {
             let (key, value) = context.iter().next().unzip();
             ContextUnknown { key: key.cloned().unwrap_or_default(), value: value.cloned().unwrap_or_default() }
         };
-        Ok(Cow::Owned(standard.with(replaced, table).map_err(unknown)?))
+        Ok(Cow::Owned(standard.with(replaced).map_err(unknown)?))
     }
 }

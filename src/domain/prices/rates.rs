@@ -2,6 +2,7 @@
 
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use num_bigint::BigInt;
 
@@ -15,22 +16,31 @@ use crate::domain::money::Quota;
 use crate::domain::price::TooExpensive;
 
 /// Rates by unit.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone)]
 pub struct Rates {
+    table: Arc<UnitTable>,
     /// Parts before their wholes.
-    rates: Vec<RateOfUnit>,
+    all: Vec<RateOfUnit>,
     /// The least that is billed of a unit, if any of it was used.
     minimum: Option<(String, Count)>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct RateOfUnit {
-    name: String,
-    unit: Unit,
+    unit: Arc<Unit>,
     rate: TieredRate,
     /// Where the parts of it are that have a rate.
     parts: Vec<usize>,
 }
+
+impl PartialEq for Rates {
+    /// Returns true if requests cost the same by both.
+    fn eq(&self, other: &Self) -> bool {
+        self.all == other.all && self.minimum == other.minimum
+    }
+}
+
+impl Eq for Rates {}
 
 /// Rates by which some units would have no price, or two.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -67,23 +77,26 @@ impl Rates {
     pub fn new(
         rates: BTreeMap<String, TieredRate>,
         minimum: Option<(String, Count)>,
-        table: &UnitTable,
+        table: &Arc<UnitTable>,
     ) -> Result<Self, RatesInvalid> {
         let with_unit = |(name, rate): (String, TieredRate)| match table.get(&name) {
-            Some(unit) => Ok(RateOfUnit { unit: unit.clone(), name, rate, parts: Vec::new() }),
+            Some(unit) => Ok(RateOfUnit { unit: Arc::clone(unit), rate, parts: Vec::new() }),
             None => Err(RatesInvalid::Unknown(name)),
         };
         let mut rates = rates.into_iter().map(with_unit).collect::<Result<Vec<_>, _>>()?;
         rates.sort_by_key(|rate| Reverse(rate.unit.depth()));
-        let names: Vec<&str> = rates.iter().map(|rate| rate.name.as_str()).collect();
-        for (at, RateOfUnit { name, unit, .. }) in rates.iter().enumerate() {
+        let names: Vec<&str> = rates.iter().map(|rate| rate.unit.name()).collect();
+        for (at, RateOfUnit { unit, .. }) in rates.iter().enumerate() {
             if let Some(whole) = unit.wholes().iter().find(|whole| !names.contains(&whole.as_str())) {
-                return Err(RatesInvalid::Whole { part: name.clone(), whole: whole.clone() });
+                return Err(RatesInvalid::Whole { part: unit.name().to_owned(), whole: whole.clone() });
             }
             for other in rates.iter().skip(at + 1) {
                 let joint = unit.overlap(&other.unit).map(|dimensions| table.by_dimensions(&dimensions));
                 if joint.is_some_and(|joint| joint.is_none_or(|joint| !names.contains(&joint))) {
-                    return Err(RatesInvalid::Joint { one: name.clone(), other: other.name.clone() });
+                    return Err(RatesInvalid::Joint {
+                        one: unit.name().to_owned(),
+                        other: other.unit.name().to_owned(),
+                    });
                 }
             }
         }
@@ -95,41 +108,42 @@ impl Rates {
         for (rate, parts) in rates.iter_mut().zip(parts) {
             rate.parts = parts;
         }
-        Ok(Self { rates, minimum })
+        Ok(Self { table: Arc::clone(table), all: rates, minimum })
     }
 
     /// These rates, with others in the place of some.
     ///
     /// # Errors
     /// See [`RatesInvalid`].
-    pub fn with(&self, others: BTreeMap<String, TieredRate>, table: &UnitTable) -> Result<Self, RatesInvalid> {
+    pub fn with(&self, others: BTreeMap<String, TieredRate>) -> Result<Self, RatesInvalid> {
         let mut rates = self.by_unit();
         rates.extend(others);
-        Self::new(rates, self.minimum.clone(), table)
+        Self::new(rates, self.minimum.clone(), &self.table)
     }
 
     /// The rates by the names of their units.
     pub fn by_unit(&self) -> BTreeMap<String, TieredRate> {
-        self.rates.iter().map(|rate| (rate.name.clone(), rate.rate.clone())).collect()
+        self.all.iter().map(|rate| (rate.unit.name().to_owned(), rate.rate.clone())).collect()
     }
 
     /// The least quota that covers these units.
     ///
     /// # Errors
     /// See [`CostUnknown`].
-    pub fn cost(&self, units: &Units, table: &UnitTable, ratio: Ratio) -> Result<Quota, CostUnknown> {
-        self.check_coverage(units, table)?;
+    pub fn cost(&self, units: &Units, ratio: Ratio) -> Result<Quota, CostUnknown> {
+        self.check_coverage(units)?;
         let input = units.get(INPUT_TOKENS).nanos();
-        let mut own_counts: Vec<i128> = Vec::with_capacity(self.rates.len());
+        let mut own_counts: Vec<i128> = Vec::with_capacity(self.all.len());
         let mut sum = BigInt::ZERO;
-        for RateOfUnit { name, unit, rate, parts } in &self.rates {
-            if units.reported(name).is_none() && may_be_both(name, unit, units, table) {
-                return Err(CostUnknown::Missing(name.clone()));
+        for RateOfUnit { unit, rate, parts } in &self.all {
+            let name = unit.name();
+            if units.reported(name).is_none() && self.may_be_both(unit, units) {
+                return Err(CostUnknown::Missing(name.to_owned()));
             }
             let of_parts: i128 = parts.iter().filter_map(|part| own_counts.get(*part)).sum();
             let own_count = self.billed(name, units).nanos() - of_parts;
             if own_count < 0 {
-                return Err(CostUnknown::LessThanParts(name.clone()));
+                return Err(CostUnknown::LessThanParts(name.to_owned()));
             }
             own_counts.push(own_count);
             sum += amount(own_count, rate.at(input), unit);
@@ -142,26 +156,26 @@ impl Rates {
     ///
     /// # Errors
     /// See [`CostUnknown`].
-    pub fn most(&self, units: &Units, table: &UnitTable, ratio: Ratio) -> Result<Quota, CostUnknown> {
-        self.check_coverage(units, table)?;
+    pub fn most(&self, units: &Units, ratio: Ratio) -> Result<Quota, CostUnknown> {
+        self.check_coverage(units)?;
         let input = units.get(INPUT_TOKENS).nanos();
         let mut sum = self.find(REQUESTS).map_or(BigInt::ZERO, |requests| {
             amount(Count::whole(1).nanos(), requests.rate.dearest(input), &requests.unit)
         });
         for (name, _) in units.used() {
-            let Some(unit) = table.get(name) else {
+            let Some(unit) = self.table.get(name) else {
                 return Err(CostUnknown::NoRate(name.to_owned()));
             };
             if unit.needs_own_rate() && self.find(name).is_none() {
                 return Err(CostUnknown::NoRate(name.to_owned()));
             }
             let count = self.billed(name, units).nanos();
-            let dearest = || self.dearest(name, unit, input).map(|(rate, unit)| amount(count, rate, unit));
+            let dearest = || self.dearest(unit, input).map(|(rate, unit)| amount(count, rate, unit));
             if unit.wholes().is_empty() {
                 sum += dearest().unwrap_or(BigInt::ZERO);
-            } else if let Some(whole) = whole_without_content(unit, table) {
+            } else if let Some(whole) = self.whole_without_content(unit) {
                 // So much of the whole may be dearer.
-                let as_whole = table.get(whole).and_then(|unit| self.dearest(whole, unit, input));
+                let as_whole = self.dearest(whole, input);
                 let as_whole = as_whole.map_or(BigInt::ZERO, |(rate, unit)| amount(count, rate, unit));
                 sum += (dearest().unwrap_or(BigInt::ZERO) - as_whole).max(BigInt::ZERO);
             }
@@ -170,7 +184,7 @@ impl Rates {
     }
 
     fn find(&self, name: &str) -> Option<&RateOfUnit> {
-        self.rates.iter().find(|rate| rate.name == name)
+        self.all.iter().find(|rate| rate.unit.name() == name)
     }
 
     /// What is billed of a unit.
@@ -183,9 +197,9 @@ impl Rates {
     }
 
     /// Each unit that is used has a rate, or is a part of one that has and that counts no less.
-    fn check_coverage(&self, units: &Units, table: &UnitTable) -> Result<(), CostUnknown> {
+    fn check_coverage(&self, units: &Units) -> Result<(), CostUnknown> {
         for (name, count) in units.used() {
-            let wholes = table.get(name).map(Unit::wholes).unwrap_or_default();
+            let wholes = self.table.get(name).map(|unit| unit.wholes()).unwrap_or_default();
             let mut with_rate = wholes.iter().filter(|whole| self.find(whole).is_some()).peekable();
             if self.find(name).is_none() && with_rate.peek().is_none() {
                 return Err(CostUnknown::NoRate(name.to_owned()));
@@ -198,40 +212,37 @@ impl Rates {
     }
 
     /// The dearest rate that a unit or a part of it with the same content may have.
-    fn dearest(&self, name: &str, unit: &Unit, input: i128) -> Option<(UnitRate, &Unit)> {
+    fn dearest(&self, unit: &Unit, input: i128) -> Option<(UnitRate, &Unit)> {
         let content = unit.special_content();
         let of_unit = |rate: &&RateOfUnit| {
-            (rate.name == name || rate.unit.is_part_of(unit)) && rate.unit.special_content() == content
+            (rate.unit.name() == unit.name() || rate.unit.is_part_of(unit)) && rate.unit.special_content() == content
         };
-        let rates = self.rates.iter().filter(of_unit).map(|rate| (rate.rate.dearest(input), &rate.unit));
+        let rates = self.all.iter().filter(of_unit).map(|rate| (rate.rate.dearest(input), rate.unit.as_ref()));
         rates.max_by_key(|(rate, unit)| amount(Count::whole(1).nanos(), *rate, unit))
     }
-}
 
-/// The unit of which a unit is the part with special content, if that whole has no special content itself.
-fn whole_without_content<'a>(unit: &'a Unit, table: &UnitTable) -> Option<&'a str> {
-    let content = unit.special_content()?;
-    let has_it = |whole: &String| table.get(whole).and_then(Unit::special_content) == Some(content);
-    if unit.wholes().iter().any(has_it) {
-        return None;
+    /// The unit of which a unit is the part with special content, if that whole has no special content itself.
+    fn whole_without_content(&self, unit: &Unit) -> Option<&Unit> {
+        let content = unit.special_content()?;
+        let wholes = || unit.wholes().iter().filter_map(|whole| self.table.get(whole));
+        if wholes().any(|whole| whole.special_content() == Some(content)) {
+            return None;
+        }
+        wholes().max_by_key(|whole| whole.depth()).map(Arc::as_ref)
     }
-    unit.wholes().iter().max_by_key(|whole| table.get(whole).map(Unit::depth)).map(String::as_str)
-}
 
-/// Returns true if two units that are used overlap in exactly this one.
-fn may_be_both(name: &str, unit: &Unit, units: &Units, table: &UnitTable) -> bool {
-    let used: Vec<&Unit> = unit
-        .wholes()
-        .iter()
-        .filter(|whole| units.get(whole) > Count::ZERO)
-        .filter_map(|whole| table.get(whole))
-        .collect();
-    let is_joint = |one: &Unit, other: &Unit| {
-        !one.is_part_of(other)
-            && !other.is_part_of(one)
-            && one.overlap(other).is_some_and(|joint| table.by_dimensions(&joint) == Some(name))
-    };
-    used.iter().enumerate().any(|(at, one)| used.iter().skip(at + 1).any(|other| is_joint(one, other)))
+    /// Returns true if two units that are used overlap in exactly this one.
+    fn may_be_both(&self, unit: &Unit, units: &Units) -> bool {
+        let used = unit.wholes().iter().filter(|whole| units.get(whole) > Count::ZERO);
+        let used: Vec<_> = used.filter_map(|whole| self.table.get(whole)).collect();
+        let is_joint = |one: &Unit, other: &Unit| {
+            let joint = one.overlap(other);
+            !one.is_part_of(other)
+                && !other.is_part_of(one)
+                && joint.is_some_and(|joint| self.table.by_dimensions(&joint) == Some(unit.name()))
+        };
+        used.iter().enumerate().any(|(at, one)| used.iter().skip(at + 1).any(|other| is_joint(one, other)))
+    }
 }
 
 /// So many billionths of a unit times a rate, in 10⁻²⁷ dollars divided by [`COMMON_PER`].
@@ -257,14 +268,18 @@ mod tests {
     use super::super::rate::RateTier;
     use super::*;
 
+    fn table() -> Arc<UnitTable> {
+        Arc::new(UnitTable::with(BTreeMap::new()).unwrap())
+    }
+
     fn rates(rates: &[(&str, &str)]) -> Result<Rates, RatesInvalid> {
         let rate = |text: &str| TieredRate::from(UnitRate::read(text).unwrap());
         let rates = rates.iter().map(|(unit, text)| ((*unit).to_owned(), rate(text)));
-        Rates::new(rates.collect(), None, UnitTable::known())
+        Rates::new(rates.collect(), None, &table())
     }
 
     fn cost(rates: &Rates, units: &Units) -> Result<i64, CostUnknown> {
-        rates.cost(units, UnitTable::known(), Ratio::ONE).map(Quota::get)
+        rates.cost(units, Ratio::ONE).map(Quota::get)
     }
 
     const SONNET: [(&str, &str); 6] = [
@@ -334,7 +349,7 @@ mod tests {
     #[test]
     fn a_reservation_that_names_searches_or_sound_needs_their_rates() {
         let sonnet = rates(&SONNET).unwrap();
-        let most = |units: Units| sonnet.most(&units, UnitTable::known(), Ratio::ONE).map(Quota::get);
+        let most = |units: Units| sonnet.most(&units, Ratio::ONE).map(Quota::get);
         let tokens = [("input_tokens", 1_000_000), ("output_tokens", 1_000_000)];
         // An hour's cache is the dearest input.
         assert_eq!(most(Units::from(tokens)), Ok(3_000_000 + 7_500_000));
@@ -354,11 +369,11 @@ mod tests {
     prop_compose! {
         /// Rates of some units, with those of their wholes and of what is two of them.
         fn any_rates()(
-            units in proptest::sample::subsequence(UnitTable::known().names().collect::<Vec<_>>(), 1..5),
+            units in proptest::sample::subsequence(table().names().map(str::to_owned).collect::<Vec<_>>(), 1..5),
             numbers in proptest::collection::vec((1..50_000_000_i64, proptest::option::of((0..2_000_i64, 1..50_000_000_i64))), 64),
         ) -> Rates {
-            let table = UnitTable::known();
-            let mut priced: BTreeSet<String> = units.into_iter().map(str::to_owned).collect();
+            let table = table();
+            let mut priced: BTreeSet<String> = units.into_iter().collect();
             loop {
                 let before = priced.len();
                 for name in priced.clone() {
@@ -377,20 +392,20 @@ mod tests {
                 let tiers = tier.map(|(start, tier)| RateTier { start, rate: rate(tier) });
                 (unit, TieredRate { base: rate(base), tiers: tiers.into_iter().collect() })
             });
-            Rates::new(all.collect(), None, table).unwrap_or_else(|_| rates(&SONNET).unwrap())
+            Rates::new(all.collect(), None, &table).unwrap_or_else(|_| rates(&SONNET).unwrap())
         }
     }
 
     /// Counts in which every whole is the sum of its parts and something of its own.
     fn any_units() -> impl Strategy<Value = Units> {
-        let names = UnitTable::known().names().filter(|name| *name != REQUESTS).collect::<Vec<_>>();
+        let names: Vec<_> = table().names().filter(|name| *name != REQUESTS).map(str::to_owned).collect();
         let own = (proptest::sample::subsequence(names, 0..5), proptest::collection::vec(1..1_000_i64, 5));
         own.prop_map(|(units, counts)| {
-            let table = UnitTable::known();
+            let table = table();
             let mut sums: BTreeMap<String, i64> = BTreeMap::new();
             for (name, count) in units.into_iter().zip(counts) {
-                for unit in std::iter::once(name).chain(table.get(name).unwrap().wholes().iter().map(String::as_str)) {
-                    *sums.entry(unit.to_owned()).or_default() += count;
+                for unit in std::iter::once(&name).chain(table.get(&name).unwrap().wholes()) {
+                    *sums.entry(unit.clone()).or_default() += count;
                 }
             }
             let mut units = Units::default();
@@ -406,17 +421,17 @@ mod tests {
         fn a_request_with_at_most_these_units_costs_at_most_the_hold(
             rates in any_rates(), units in any_units(), shares in proptest::collection::vec(0..=4_i64, 64),
         ) {
-            let table = UnitTable::known();
-            units.check(table).unwrap();
+            let table = table();
+            units.check(&table).unwrap();
             // Less of everything, in the same proportion for a unit and its parts, and some of it in no part.
             let mut less = Units::default();
             let share = shares[0];
             for (name, count) in units.used() {
                 less.add(name, Count::whole(i64::try_from(count.nanos() / 1_000_000_000).unwrap() * share / 4)).unwrap();
             }
-            if let Ok(most) = rates.most(&units, table, Ratio::ONE) {
+            if let Ok(most) = rates.most(&units, Ratio::ONE) {
                 for used in [&units, &less] {
-                    if let Ok(cost) = rates.cost(used, table, Ratio::ONE) {
+                    if let Ok(cost) = rates.cost(used, Ratio::ONE) {
                         prop_assert!(cost <= most, "{used:?} costs {cost:?} of {most:?}");
                     }
                 }
@@ -425,7 +440,7 @@ mod tests {
                     let mut all = Units::default();
                     all.add(whole, units.get(whole)).unwrap();
                     all.add(part, units.get(whole)).unwrap();
-                    if let Ok(cost) = rates.cost(&all, table, Ratio::ONE) {
+                    if let Ok(cost) = rates.cost(&all, Ratio::ONE) {
                         prop_assert!(cost <= most, "{all:?} costs {cost:?} of {most:?}");
                     }
                 }
@@ -436,9 +451,8 @@ mod tests {
         fn the_quota_is_rounded_up_once(
             rates in any_rates(), units in any_units(), ratio in 1..3_000_000_000_i64,
         ) {
-            let table = UnitTable::known();
-            let one = rates.cost(&units, table, Ratio::ONE).map(Quota::get);
-            let scaled = rates.cost(&units, table, Ratio::new(ratio).unwrap()).map(Quota::get);
+            let one = rates.cost(&units, Ratio::ONE).map(Quota::get);
+            let scaled = rates.cost(&units, Ratio::new(ratio).unwrap()).map(Quota::get);
             if let (Ok(one), Ok(scaled)) = (one, scaled) {
                 let least = i128::from((one - 1).max(0)) * i128::from(ratio) / 1_000_000_000;
                 let most = (i128::from(one) * i128::from(ratio) + 999_999_999) / 1_000_000_000;

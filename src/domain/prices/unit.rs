@@ -1,7 +1,7 @@
 //! The units that a request is counted in, and which is a part of which.
 
 use std::collections::{BTreeMap, HashMap};
-use std::sync::LazyLock;
+use std::sync::{Arc, LazyLock};
 
 use serde::Deserialize;
 
@@ -15,33 +15,44 @@ pub const INPUT_TOKENS: &str = "input_tokens";
 pub const COMMON_PER: i128 = 3_600_000_000_000;
 
 /// A unit: what it is called, and what it is a part of.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Unit {
+    name: String,
+    data: UnitData,
+    wholes: Vec<String>,
+    direct_wholes: Vec<(String, String)>,
+}
+
+/// A unit as the data has it.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Unit {
+pub struct UnitData {
     /// How many of it a rate is for.
     per: u32,
     /// The name of its rate in the prices of a model.
     price_key: String,
     /// What is counted. A unit with more dimensions is a part of each unit that has some of them with the same values.
     dimensions: BTreeMap<String, String>,
-    #[serde(skip)]
-    wholes: Vec<String>,
-    #[serde(skip)]
-    direct_wholes: Vec<(String, String)>,
 }
 
 impl Unit {
-    pub const fn per(&self) -> u32 {
-        self.per
+    pub fn name(&self) -> &str {
+        &self.name
     }
 
+    /// How many of it a rate is for.
+    pub const fn per(&self) -> u32 {
+        self.data.per
+    }
+
+    /// The name of its rate in the prices of a model.
     pub fn price_key(&self) -> &str {
-        &self.price_key
+        &self.data.price_key
     }
 
     /// How many dimensions it has: more than each of its wholes.
     pub fn depth(&self) -> usize {
-        self.dimensions.len()
+        self.data.dimensions.len()
     }
 
     /// The names of the units that it is a part of.
@@ -55,14 +66,13 @@ impl Unit {
     }
 
     pub fn is_part_of(&self, whole: &Self) -> bool {
-        let mut of_whole = whole.dimensions.iter();
-        self.depth() > whole.depth() && of_whole.all(|(key, value)| self.dimensions.get(key) == Some(value))
+        is_part(&self.data.dimensions, &whole.data.dimensions)
     }
 
     /// The dimensions of what is counted by both, if something can be.
     pub fn overlap(&self, other: &Self) -> Option<BTreeMap<String, String>> {
-        let mut joint = self.dimensions.clone();
-        for (key, value) in &other.dimensions {
+        let mut joint = self.data.dimensions.clone();
+        for (key, value) in &other.data.dimensions {
             if joint.insert(key.clone(), value.clone()).is_some_and(|before| before != *value) {
                 return None;
             }
@@ -72,13 +82,13 @@ impl Unit {
 
     /// The kind of content, such as `audio`, that a request has only if it says so. Text is in every request.
     pub fn special_content(&self) -> Option<&str> {
-        self.dimensions.get("modality").map(String::as_str).filter(|modality| *modality != "text")
+        self.data.dimensions.get("modality").map(String::as_str).filter(|modality| *modality != "text")
     }
 
     /// Returns true if a reservation that names it needs its own rate: searches and other calls of tools, sound, and
     /// pictures that are made.
     pub fn needs_own_rate(&self) -> bool {
-        let is = |key: &str, value: &str| self.dimensions.get(key).is_some_and(|found| found == value);
+        let is = |key: &str, value: &str| self.data.dimensions.get(key).is_some_and(|found| found == value);
         !is("family", "tokens")
             || is("modality", "audio")
             || (is("direction", "output") && self.special_content().is_some())
@@ -92,82 +102,73 @@ pub enum UnitsTableInvalid {
     Per(String, u32),
     #[error("the unit `{0}` has no dimension, so it would be the whole of every other one")]
     NoDimension(String),
-    #[error("the unit `{0}` has the price key or the dimensions of another one")]
+    #[error("the unit `{0}` is another one, or has its price key or its dimensions")]
     Twice(String),
 }
 
 /// All units by name.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct UnitTable {
-    units: BTreeMap<String, Unit>,
-    by_price_key: HashMap<String, String>,
+    units: BTreeMap<String, Arc<Unit>>,
+    by_price_key: HashMap<String, Arc<Unit>>,
     by_dimensions: BTreeMap<BTreeMap<String, String>, String>,
 }
 
 /// The units of `genai-prices`, as its newest release names them.
-static KNOWN: LazyLock<UnitTable> = LazyLock::new(|| {
-    let units = serde_json::from_str(include_str!("units.json")).unwrap_or_default();
-    UnitTable::new(units).unwrap_or_else(|_| UnitTable::empty())
-});
+static KNOWN: LazyLock<BTreeMap<String, UnitData>> =
+    LazyLock::new(|| serde_json::from_str(include_str!("units.json")).unwrap_or_default());
 
 impl UnitTable {
-    /// The units that this version knows.
-    pub fn known() -> &'static Self {
-        &KNOWN
-    }
-
-    fn empty() -> Self {
-        Self { units: BTreeMap::new(), by_price_key: HashMap::new(), by_dimensions: BTreeMap::new() }
-    }
-
-    /// A table of these units.
+    /// The units that this version knows, and `own` ones.
     ///
     /// # Errors
     /// See [`UnitsTableInvalid`].
-    pub fn new(mut units: BTreeMap<String, Unit>) -> Result<Self, UnitsTableInvalid> {
-        let mut table = Self::empty();
-        for (name, unit) in &units {
+    pub fn with(own: BTreeMap<String, UnitData>) -> Result<Self, UnitsTableInvalid> {
+        let mut by_price_key = HashMap::new();
+        let mut by_dimensions = BTreeMap::new();
+        let mut all: BTreeMap<_, _> = KNOWN.clone();
+        for (name, unit) in own {
+            if all.insert(name.clone(), unit).is_some() {
+                return Err(UnitsTableInvalid::Twice(name));
+            }
+        }
+        for (name, unit) in &all {
             if unit.per == 0 || COMMON_PER % i128::from(unit.per) != 0 {
                 return Err(UnitsTableInvalid::Per(name.clone(), unit.per));
             }
             if unit.dimensions.is_empty() {
                 return Err(UnitsTableInvalid::NoDimension(name.clone()));
             }
-            let same_key = table.by_price_key.insert(unit.price_key.clone(), name.clone());
-            let same_dimensions = table.by_dimensions.insert(unit.dimensions.clone(), name.clone());
-            if same_key.is_some() || same_dimensions.is_some() {
+            if by_dimensions.insert(unit.dimensions.clone(), name.clone()).is_some() {
                 return Err(UnitsTableInvalid::Twice(name.clone()));
             }
         }
-        let wholes_of = |part: &Unit| {
-            let wholes = units.iter().filter(|(_, whole)| part.is_part_of(whole));
-            wholes.map(|(name, _)| name.clone()).collect()
-        };
-        let direct_wholes_of = |part: &Unit| {
-            let without = |key: &String| {
-                let mut dimensions = part.dimensions.clone();
+        let mut units = BTreeMap::new();
+        for (name, data) in &all {
+            let wholes = all.iter().filter(|(_, whole)| is_part(&data.dimensions, &whole.dimensions));
+            let wholes = wholes.map(|(name, _)| name.clone()).collect();
+            let direct_wholes = data.dimensions.keys().filter_map(|key| {
+                let mut dimensions = data.dimensions.clone();
                 dimensions.remove(key);
-                table.by_dimensions(&dimensions).map(|whole| (whole.to_owned(), key.clone()))
-            };
-            part.dimensions.keys().filter_map(without).collect()
-        };
-        let wholes: Vec<_> = units.values().map(|unit| (wholes_of(unit), direct_wholes_of(unit))).collect();
-        for (unit, (wholes, direct_wholes)) in units.values_mut().zip(wholes) {
-            unit.wholes = wholes;
-            unit.direct_wholes = direct_wholes;
+                by_dimensions.get(&dimensions).map(|whole| (whole.clone(), key.clone()))
+            });
+            let direct_wholes = direct_wholes.collect();
+            let unit = Arc::new(Unit { name: name.clone(), data: data.clone(), wholes, direct_wholes });
+            if by_price_key.insert(data.price_key.clone(), Arc::clone(&unit)).is_some() {
+                return Err(UnitsTableInvalid::Twice(name.clone()));
+            }
+            units.insert(name.clone(), unit);
         }
-        table.units = units;
-        Ok(table)
+        Ok(Self { units, by_price_key, by_dimensions })
     }
 
-    pub fn get(&self, name: &str) -> Option<&Unit> {
+    pub fn get(&self, name: &str) -> Option<&Arc<Unit>> {
         self.units.get(name)
     }
 
-    /// The unit that has this rate, and its name.
-    pub fn by_price_key(&self, key: &str) -> Option<(&str, &Unit)> {
-        let (name, unit) = self.units.get_key_value(self.by_price_key.get(key)?)?;
-        Some((name, unit))
+    /// The unit that has this rate.
+    pub fn by_price_key(&self, key: &str) -> Option<&Unit> {
+        self.by_price_key.get(key).map(Arc::as_ref)
     }
 
     /// The name of the unit with exactly these dimensions.
@@ -180,25 +181,30 @@ impl UnitTable {
     }
 }
 
+/// Returns true if what has the one dimensions is a part of what has the others.
+fn is_part(part: &BTreeMap<String, String>, whole: &BTreeMap<String, String>) -> bool {
+    part.len() > whole.len() && whole.iter().all(|(key, value)| part.get(key) == Some(value))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
     fn the_known_units_are_a_table() {
-        let table = UnitTable::known();
+        let table = UnitTable::with(BTreeMap::new()).unwrap();
         assert_eq!(table.names().count(), 59);
         let wholes = |name: &str| table.get(name).unwrap().wholes().join(" ");
         assert_eq!(wholes("input_tokens"), "");
         assert_eq!(wholes("cache_write_1h_tokens"), "cache_write_tokens input_tokens");
         assert_eq!(wholes("cache_audio_read_tokens"), "cache_read_tokens input_audio_tokens input_tokens");
         assert_eq!(wholes("input_audio_seconds"), "audio_seconds");
-        assert_eq!(table.by_price_key("audio_hours").unwrap().0, "audio_seconds");
+        assert_eq!(table.by_price_key("audio_hours").unwrap().name(), "audio_seconds");
     }
 
     #[test]
     fn what_is_counted_by_two_units_is_a_unit_or_nothing() {
-        let table = UnitTable::known();
+        let table = UnitTable::with(BTreeMap::new()).unwrap();
         let joint = |one, other| {
             let overlap = table.get(one).unwrap().overlap(table.get(other).unwrap());
             overlap.map(|dimensions| table.by_dimensions(&dimensions))
@@ -210,7 +216,7 @@ mod tests {
 
     #[test]
     fn units_that_are_no_table_are_refused() {
-        let refused = |json: &str| UnitTable::new(serde_json::from_str(json).unwrap()).unwrap_err().to_string();
+        let refused = |json: &str| UnitTable::with(serde_json::from_str(json).unwrap()).unwrap_err().to_string();
         let unit = |per: u32, key: &str, family: &str| {
             format!(r#"{{"per": {per}, "price_key": "{key}", "dimensions": {{"family": "{family}"}}}}"#)
         };
@@ -219,8 +225,10 @@ mod tests {
         let same_key = format!(r#"{{"a": {}, "b": {}}}"#, unit(1, "a", "a"), unit(1, "a", "b"));
         let same_dimensions = format!(r#"{{"a": {}, "b": {}}}"#, unit(1, "a", "a"), unit(1, "b", "a"));
         for twice in [same_key, same_dimensions] {
-            assert_eq!(refused(&twice), "the unit `b` has the price key or the dimensions of another one");
+            assert_eq!(refused(&twice), "the unit `b` is another one, or has its price key or its dimensions");
         }
+        let known = format!(r#"{{"input_tokens": {}}}"#, unit(1, "a", "a"));
+        assert!(refused(&known).starts_with("the unit `input_tokens` is another one"));
         let none = r#"{"a": {"per": 1, "price_key": "a", "dimensions": {}}}"#;
         assert!(refused(none).contains("has no dimension"));
     }

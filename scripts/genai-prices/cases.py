@@ -1,6 +1,6 @@
-"""Prints the data of the installed genai-prices as it is published, then random requests and what they cost by it.
+"""Prints the units and the data of the installed genai-prices, then random requests and what they cost by it.
 
-The first line is the data. Each other line is a request: provider, model, time, context, units, and `quota`, the units of
+The first line is the units, the second the data as it is published. Each other line is a request: provider, model, time, context, units, and `quota`, the units of
 quota that it costs, or null where it has no price. The cost is computed by the library: the prices in force and the parts of
 units are its own, and only the sum is made of fractions here, because its decimals have 28 digits.
 
@@ -18,6 +18,7 @@ from fractions import Fraction
 
 from genai_prices import types
 from genai_prices.data import providers
+from genai_prices.data_units import unit_data
 from genai_prices.units import _get_registry
 
 QUOTA_PER_USD = 500_000
@@ -129,6 +130,7 @@ def cost(provider, model, at, context, units):
 
 def main():
     rng, count = random.Random(int(sys.argv[1])), int(sys.argv[2])
+    print(json.dumps(unit_data))
     print(published([{**vars(provider), 'models': provider.models} for provider in map(without_none, providers)]))
     models = [(provider.id, model) for provider in providers for model in provider.models if has_price(model)]
     for _ in range(count):

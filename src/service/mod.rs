@@ -28,6 +28,7 @@ pub mod overview;
 pub mod own_tokens;
 pub mod passwords;
 pub mod prices;
+pub mod published_prices;
 pub mod rate_limiter;
 mod recent;
 pub mod recent_balances;

@@ -5,12 +5,12 @@ use std::process::Command;
 use std::sync::Arc;
 
 use keymeter::domain::group::Ratio;
-use keymeter::domain::prices::count::Count;
-use keymeter::domain::prices::data::PublishedPrices;
+use keymeter::domain::prices::count::UnitCount;
 use keymeter::domain::prices::model_prices::{ModelPrices, PriceContext};
-use keymeter::domain::prices::unit::UnitTable;
+use keymeter::domain::prices::unit::{KNOWN_UNITS, UnitData, UnitTable};
 use keymeter::domain::prices::units::Units;
 use keymeter::domain::time::UnixTime;
+use keymeter::service::published_prices::PublishedPrices;
 
 use crate::harness::project::project;
 
@@ -23,7 +23,11 @@ fn release(which: &str, cases: usize, table: &Arc<UnitTable>) -> (PublishedPrice
     let output = command.args([which, "cases.py", "1", &cases.to_string()]).output().unwrap();
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     let text = String::from_utf8(output.stdout).unwrap();
-    let (data, cases) = text.split_once('\n').unwrap();
+    let (units, rest) = text.split_once('\n').unwrap();
+    let (data, cases) = rest.split_once('\n').unwrap();
+    if which == "newest" {
+        assert_eq!(serde_json::from_str::<BTreeMap<String, UnitData>>(units).unwrap(), *KNOWN_UNITS);
+    }
     let data = PublishedPrices::read(data, table).unwrap();
     (data, cases.lines().map(|line| serde_json::from_str(line).unwrap()).collect())
 }
@@ -37,7 +41,7 @@ fn cost(
 ) -> Option<i64> {
     let mut units = Units::default();
     for (unit, count) in counts {
-        units.add(unit, Count::read(count).unwrap()).unwrap();
+        units.add(unit, UnitCount::read(count).unwrap()).unwrap();
     }
     units.check(table).unwrap();
     let rates = prices.in_force(UnixTime::new(at), context).ok()?;

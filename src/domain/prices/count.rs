@@ -10,28 +10,28 @@ const DECIMALS: u8 = 9;
 
 /// A number of units, from 0 to [`MAX_COUNT`](bounds::MAX_COUNT), in billionths.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
-pub struct Count {
+pub struct UnitCount {
     nanos: i128,
 }
 
 /// The text is not a count.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("must be a number from 0 to {}, with {DECIMALS} decimals at most", bounds::MAX_COUNT)]
-pub struct CountInvalid;
+pub struct UnitCountInvalid;
 
-impl Count {
+impl UnitCount {
     pub const ZERO: Self = Self { nanos: 0 };
 
     /// Reads a number as JSON writes it.
     ///
     /// # Errors
-    /// See [`CountInvalid`].
-    pub fn read(text: &str) -> Result<Self, CountInvalid> {
+    /// See [`UnitCountInvalid`].
+    pub fn read(text: &str) -> Result<Self, UnitCountInvalid> {
         match Decimal::read(text, DECIMALS) {
             Ok(Decimal { value: nanos, is_exact: true }) if nanos <= Self::whole(bounds::MAX_COUNT).nanos => {
                 Ok(Self { nanos })
             }
-            Ok(_) | Err(_) => Err(CountInvalid),
+            Ok(_) | Err(_) => Err(UnitCountInvalid),
         }
     }
 
@@ -46,7 +46,7 @@ impl Count {
     }
 }
 
-impl Display for Count {
+impl Display for UnitCount {
     /// As JSON writes the number.
     fn fmt(&self, f: &mut Formatter<'_>) -> std::fmt::Result {
         f.write_str(&decimal::text(self.nanos, DECIMALS))
@@ -64,7 +64,7 @@ mod tests {
             .chain([("0.000000001", Some("0.000000001")), ("1000000000000", Some("1000000000000"))])
             .chain(["-1", "0.0000000001", "1000000000000.1", "1e18", "", "true", "NaN"].map(|text| (text, None)));
         for (text, written) in table {
-            assert_eq!(Count::read(text).ok().map(|count| count.to_string()).as_deref(), written, "{text}");
+            assert_eq!(UnitCount::read(text).ok().map(|count| count.to_string()).as_deref(), written, "{text}");
         }
     }
 }

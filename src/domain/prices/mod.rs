@@ -6,7 +6,6 @@
 
 pub mod conditions;
 pub mod count;
-pub mod data;
 pub mod model_prices;
 pub mod name_rule;
 pub mod rate;

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use super::conditions::Condition;
-use super::count::Count;
+use super::count::UnitCount;
 use super::rate::TieredRate;
 use super::rates::{Rates, RatesInvalid};
 use super::unit::UnitTable;
@@ -58,7 +58,7 @@ impl ModelPrices {
         first: RatesByUnit,
         others: Vec<(Option<Condition>, RatesByUnit)>,
         variants: Vec<PriceVariant>,
-        minimum: Option<&(String, Count)>,
+        minimum: Option<&(String, UnitCount)>,
         table: &Arc<UnitTable>,
     ) -> Result<Self, RatesInvalid> {
         let complete = |rates| Rates::new(rates, minimum.cloned(), table);

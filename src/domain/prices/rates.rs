@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use num_bigint::BigInt;
 
-use super::count::Count;
+use super::count::UnitCount;
 use super::rate::{TieredRate, UnitRate};
 use super::unit::{COMMON_PER, INPUT_TOKENS, REQUESTS, Unit, UnitTable};
 use super::units::Units;
@@ -22,7 +22,7 @@ pub struct Rates {
     /// Parts before their wholes.
     all: Vec<RateOfUnit>,
     /// The least that is billed of a unit, if any of it was used.
-    minimum: Option<(String, Count)>,
+    minimum: Option<(String, UnitCount)>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -76,7 +76,7 @@ impl Rates {
     /// See [`RatesInvalid`].
     pub fn new(
         rates: BTreeMap<String, TieredRate>,
-        minimum: Option<(String, Count)>,
+        minimum: Option<(String, UnitCount)>,
         table: &Arc<UnitTable>,
     ) -> Result<Self, RatesInvalid> {
         let with_unit = |(name, rate): (String, TieredRate)| match table.get(&name) {
@@ -160,7 +160,7 @@ impl Rates {
         self.check_coverage(units)?;
         let input = units.get(INPUT_TOKENS).nanos();
         let mut sum = self.find(REQUESTS).map_or(BigInt::ZERO, |requests| {
-            amount(Count::whole(1).nanos(), requests.rate.dearest(input), &requests.unit)
+            amount(UnitCount::whole(1).nanos(), requests.rate.dearest(input), &requests.unit)
         });
         for (name, _) in units.used() {
             let Some(unit) = self.table.get(name) else {
@@ -188,10 +188,10 @@ impl Rates {
     }
 
     /// What is billed of a unit.
-    fn billed(&self, name: &str, units: &Units) -> Count {
-        let count = if name == REQUESTS { Count::whole(1) } else { units.get(name) };
+    fn billed(&self, name: &str, units: &Units) -> UnitCount {
+        let count = if name == REQUESTS { UnitCount::whole(1) } else { units.get(name) };
         match &self.minimum {
-            Some((unit, least)) if unit == name && count > Count::ZERO => count.max(*least),
+            Some((unit, least)) if unit == name && count > UnitCount::ZERO => count.max(*least),
             Some(_) | None => count,
         }
     }
@@ -218,7 +218,7 @@ impl Rates {
             (rate.unit.name() == unit.name() || rate.unit.is_part_of(unit)) && rate.unit.special_content() == content
         };
         let rates = self.all.iter().filter(of_unit).map(|rate| (rate.rate.dearest(input), rate.unit.as_ref()));
-        rates.max_by_key(|(rate, unit)| amount(Count::whole(1).nanos(), *rate, unit))
+        rates.max_by_key(|(rate, unit)| amount(UnitCount::whole(1).nanos(), *rate, unit))
     }
 
     /// The unit of which a unit is the part with special content, if that whole has no special content itself.
@@ -233,7 +233,7 @@ impl Rates {
 
     /// Returns true if two units that are used overlap in exactly this one.
     fn may_be_both(&self, unit: &Unit, units: &Units) -> bool {
-        let used = unit.wholes().iter().filter(|whole| units.get(whole) > Count::ZERO);
+        let used = unit.wholes().iter().filter(|whole| units.get(whole) > UnitCount::ZERO);
         let used: Vec<_> = used.filter_map(|whole| self.table.get(whole)).collect();
         let is_joint = |one: &Unit, other: &Unit| {
             let joint = one.overlap(other);
@@ -410,7 +410,7 @@ mod tests {
             }
             let mut units = Units::default();
             for (unit, count) in sums {
-                units.add(&unit, Count::whole(count)).unwrap();
+                units.add(&unit, UnitCount::whole(count)).unwrap();
             }
             units
         })
@@ -427,7 +427,7 @@ mod tests {
             let mut less = Units::default();
             let share = shares[0];
             for (name, count) in units.used() {
-                less.add(name, Count::whole(i64::try_from(count.nanos() / 1_000_000_000).unwrap() * share / 4)).unwrap();
+                less.add(name, UnitCount::whole(i64::try_from(count.nanos() / 1_000_000_000).unwrap() * share / 4)).unwrap();
             }
             if let Ok(most) = rates.most(&units, Ratio::ONE) {
                 for used in [&units, &less] {

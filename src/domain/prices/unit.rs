@@ -115,8 +115,8 @@ pub struct UnitTable {
 }
 
 /// The units of `genai-prices`, as its newest release names them.
-static KNOWN: LazyLock<BTreeMap<String, UnitData>> =
-    LazyLock::new(|| serde_json::from_str(include_str!("units.json")).unwrap_or_default());
+pub static KNOWN_UNITS: LazyLock<BTreeMap<String, UnitData>> =
+    LazyLock::new(|| toml::from_str(include_str!("units.toml")).unwrap_or_default());
 
 impl UnitTable {
     /// The units that this version knows, and `own` ones.
@@ -126,7 +126,7 @@ impl UnitTable {
     pub fn with(own: BTreeMap<String, UnitData>) -> Result<Self, UnitsTableInvalid> {
         let mut by_price_key = HashMap::new();
         let mut by_dimensions = BTreeMap::new();
-        let mut all: BTreeMap<_, _> = KNOWN.clone();
+        let mut all = KNOWN_UNITS.clone();
         for (name, unit) in own {
             if all.insert(name.clone(), unit).is_some() {
                 return Err(UnitsTableInvalid::Twice(name));

@@ -3,13 +3,13 @@
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
 
-use super::count::{Count, CountInvalid};
+use super::count::{UnitCount, UnitCountInvalid};
 use super::unit::{REQUESTS, UnitTable};
 
 /// Counts by unit. Units that are missing are 0.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Units {
-    counts: BTreeMap<String, Count>,
+    counts: BTreeMap<String, UnitCount>,
 }
 
 /// Counts that no request can have.
@@ -18,7 +18,7 @@ pub enum UnitsInvalid {
     #[error("the unit `{0}` is not known")]
     Unknown(String),
     #[error("`{unit}` {invalid}")]
-    Count { unit: String, invalid: CountInvalid },
+    UnitCount { unit: String, invalid: UnitCountInvalid },
     #[error("`{0}` was sent twice, with different numbers")]
     Different(String),
     #[error("`{part}` counts a part of `{whole}`, so it must not be more than that")]
@@ -32,7 +32,7 @@ impl Units {
     ///
     /// # Errors
     /// See [`UnitsInvalid::Different`].
-    pub fn add(&mut self, unit: &str, count: Count) -> Result<(), UnitsInvalid> {
+    pub fn add(&mut self, unit: &str, count: UnitCount) -> Result<(), UnitsInvalid> {
         match self.counts.entry(unit.to_owned()) {
             Entry::Vacant(entry) => {
                 entry.insert(count);
@@ -68,25 +68,25 @@ impl Units {
     }
 
     /// The count of a unit, 0 if it is missing.
-    pub fn get(&self, unit: &str) -> Count {
-        self.reported(unit).unwrap_or(Count::ZERO)
+    pub fn get(&self, unit: &str) -> UnitCount {
+        self.reported(unit).unwrap_or(UnitCount::ZERO)
     }
 
     /// The count of a unit, also 0, if it was sent.
-    pub fn reported(&self, unit: &str) -> Option<Count> {
+    pub fn reported(&self, unit: &str) -> Option<UnitCount> {
         self.counts.get(unit).copied()
     }
 
     /// Units with a count above 0.
-    pub fn used(&self) -> impl Iterator<Item = (&str, Count)> {
-        let used = self.counts.iter().filter(|(_, count)| **count > Count::ZERO);
+    pub fn used(&self) -> impl Iterator<Item = (&str, UnitCount)> {
+        let used = self.counts.iter().filter(|(_, count)| **count > UnitCount::ZERO);
         used.map(|(unit, count)| (unit.as_str(), *count))
     }
 }
 
 impl<const N: usize> From<[(&str, i64); N]> for Units {
     fn from(counts: [(&str, i64); N]) -> Self {
-        Self { counts: counts.into_iter().map(|(unit, count)| (unit.to_owned(), Count::whole(count))).collect() }
+        Self { counts: counts.into_iter().map(|(unit, count)| (unit.to_owned(), UnitCount::whole(count))).collect() }
     }
 }
 
@@ -133,8 +133,8 @@ mod tests {
     #[test]
     fn a_unit_that_was_sent_twice_must_be_one_number() {
         let mut units = Units::from([("input_tokens", 7)]);
-        assert_eq!(units.add("input_tokens", Count::whole(7)), Ok(()));
-        assert_eq!(units.add("input_tokens", Count::whole(8)), Err(UnitsInvalid::Different("input_tokens".into())));
-        assert_eq!(units.used().collect::<Vec<_>>(), [("input_tokens", Count::whole(7))]);
+        assert_eq!(units.add("input_tokens", UnitCount::whole(7)), Ok(()));
+        assert_eq!(units.add("input_tokens", UnitCount::whole(8)), Err(UnitsInvalid::Different("input_tokens".into())));
+        assert_eq!(units.used().collect::<Vec<_>>(), [("input_tokens", UnitCount::whole(7))]);
     }
 }

@@ -10,12 +10,12 @@ use serde::Deserialize;
 use serde::de::IgnoredAny;
 use serde_json::value::RawValue;
 
-use super::conditions::{Condition, ConditionData};
-use super::count::Count;
-use super::model_prices::{ModelPrices, PriceContext, PriceVariant, RatesByUnit};
-use super::name_rule::NameRule;
-use super::rate::{RateTier, TieredRate, UnitRate};
-use super::unit::UnitTable;
+use crate::domain::prices::conditions::{Condition, ConditionData};
+use crate::domain::prices::count::UnitCount;
+use crate::domain::prices::model_prices::{ModelPrices, PriceContext, PriceVariant, RatesByUnit};
+use crate::domain::prices::name_rule::NameRule;
+use crate::domain::prices::rate::{RateTier, TieredRate, UnitRate};
+use crate::domain::prices::unit::UnitTable;
 
 /// What providers bill at least, and the data cannot say: provider, model, unit, count.
 const MINIMUMS: [(&str, &str, &str, i64); 2] =
@@ -176,7 +176,7 @@ fn read_model(provider: &str, json: &str, table: &Arc<UnitTable>) -> Result<Pric
     let variants = data.price_variants.unwrap_or_default().into_iter();
     let variants = variants.map(|variant| read_variant(variant, table)).collect::<Result<_, _>>()?;
     let minimum = MINIMUMS.into_iter().find(|(of, model, ..)| *of == provider && *model == data.id);
-    let minimum = minimum.map(|(.., unit, count)| (unit.to_owned(), Count::whole(count)));
+    let minimum = minimum.map(|(.., unit, count)| (unit.to_owned(), UnitCount::whole(count)));
     let prices = ModelPrices::new(first, conditional.collect(), variants, minimum.as_ref(), table);
     Ok(PricedModel { id: data.id, names: data.r#match, prices: prices.map_err(|error| error.to_string())? })
 }

@@ -10,6 +10,7 @@ use super::counts::Counts;
 use super::decimal::{self, Decimal};
 use super::group::Ratio;
 use super::money::Quota;
+use super::prices::cost::TooExpensive;
 
 /// Decimals of a rate, and of a ratio.
 const DECIMALS: u8 = 9;
@@ -78,25 +79,6 @@ pub struct GroupPrice {
     /// By which the price is multiplied.
     pub ratio: Ratio,
 }
-
-/// What a request costs, as its gateway says it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Cost {
-    /// The amount. Without one, the price of the model decides.
-    pub quota: Option<Quota>,
-    pub counts: Counts,
-}
-
-impl From<Quota> for Cost {
-    fn from(quota: Quota) -> Self {
-        Self { quota: Some(quota), counts: Counts::default() }
-    }
-}
-
-/// By these counts, a request costs more than can be granted.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-#[error("these counts cost more than {} dollars", bounds::MAX_QUOTA / bounds::QUOTA_PER_USD)]
-pub struct TooExpensive;
 
 impl Rate {
     /// A rate in billionths of a dollar.

@@ -9,7 +9,8 @@ use super::bounds;
 use super::counts::Counts;
 use super::group::{Groups, Ratio};
 use super::money::Quota;
-use super::price::{Cost, GroupPrice, Price, TooExpensive};
+use super::price::{GroupPrice, Price};
+use super::prices::cost::{Amount, Cost, TooExpensive, Unknown};
 
 /// Prices by the name of the model.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
@@ -19,21 +20,6 @@ pub struct PriceList {
     all: BTreeMap<String, Price>,
     /// Of names that end with `*`, without it.
     prefixes: HashMap<String, Price>,
-}
-
-/// What a request costs: an amount, and the price that it was computed by, if it was.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Amount {
-    pub quota: Quota,
-    pub price: Option<GroupPrice>,
-}
-
-/// Why it is not known what a request costs.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Unknown {
-    /// The model is not in the list.
-    NotPriced,
-    TooExpensive(TooExpensive),
 }
 
 /// Names that are no price list.

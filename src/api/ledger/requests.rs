@@ -12,7 +12,7 @@ use crate::domain::bounds;
 use crate::domain::ip_allowlist::{self, ClientAddress};
 use crate::domain::ledger::{Counts, RequestContext};
 use crate::domain::money::Quota;
-use crate::domain::price::Cost;
+use crate::domain::prices::cost::Cost;
 use crate::domain::usd_cost::{UsdCost, UsdCostInvalid};
 
 /// A cost in dollars as it was sent. Its text is kept, because a float would not be exact.

@@ -3,8 +3,9 @@
 use super::reservation::{Reservation, ReservationState};
 use crate::domain::counts::Counts;
 use crate::domain::money::Quota;
-use crate::domain::price::{Cost, GroupPrice, TooExpensive};
+use crate::domain::price::GroupPrice;
 use crate::domain::price_list::PriceList;
+use crate::domain::prices::cost::{Cost, TooExpensive};
 
 /// What a settlement costs, and why.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -5,6 +5,7 @@
 //! Nothing is free because a rate is missing: a unit that has none, and whose wholes have none, has no price.
 
 pub mod conditions;
+pub mod cost;
 pub mod count;
 pub mod model_prices;
 pub mod name_rule;

@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use num_bigint::BigInt;
 
+use super::cost::TooExpensive;
 use super::count::UnitCount;
 use super::rate::{TieredRate, UnitRate};
 use super::unit::{COMMON_PER, INPUT_TOKENS, REQUESTS, Unit, UnitTable};
@@ -13,7 +14,6 @@ use super::units::Units;
 use crate::domain::bounds;
 use crate::domain::group::Ratio;
 use crate::domain::money::Quota;
-use crate::domain::price::TooExpensive;
 
 /// Rates by unit.
 #[derive(Debug, Clone)]

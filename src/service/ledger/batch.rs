@@ -15,8 +15,8 @@ use crate::domain::ledger::{
 };
 use crate::domain::money::Quota;
 use crate::domain::old_key::UsedKey;
-use crate::domain::price::Cost;
-use crate::domain::price_list::{Amount, PriceList, Unknown};
+use crate::domain::price_list::PriceList;
+use crate::domain::prices::cost::{Amount, Cost, Unknown};
 use crate::domain::time::UnixTime;
 use crate::service::key_cache::CachedKey;
 use crate::service::rng::Rng;

@@ -14,7 +14,7 @@ use super::rows::NeededRows;
 use crate::domain::id::{GatewayId, UserId};
 use crate::domain::ledger::{ChargeOutcome, Refusal};
 use crate::domain::money::Quota;
-use crate::domain::price_list::Amount;
+use crate::domain::prices::cost::Amount;
 use crate::domain::refusals::{RefusedCall, RefusedRequest};
 use crate::domain::time::UnixTime;
 use crate::domain::token::TokenIdentity;

@@ -1,7 +1,7 @@
 //! Why an operation failed.
 
 use crate::domain::ledger::{Refusal, RefusalReason};
-use crate::domain::price::TooExpensive;
+use crate::domain::prices::cost::TooExpensive;
 use crate::storage::StorageError;
 
 /// Why the ledger did nothing.

@@ -9,7 +9,7 @@ use super::request_id::RequestId;
 use crate::domain::id::{GatewayId, TokenId, UserId};
 use crate::domain::key::Digest;
 use crate::domain::ledger::{Refusal, RequestContext};
-use crate::domain::price::Cost;
+use crate::domain::prices::cost::Cost;
 use crate::domain::refusals::{RefusedCall, RefusedRequest};
 use crate::domain::time::UnixTime;
 use crate::domain::token::TokenIdentity;

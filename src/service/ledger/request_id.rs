@@ -5,7 +5,7 @@ use sha2::{Digest as _, Sha256};
 use crate::domain::id::GatewayId;
 use crate::domain::key::Digest;
 use crate::domain::ledger::{Counts, RequestContext};
-use crate::domain::price::Cost;
+use crate::domain::prices::cost::Cost;
 use crate::domain::token::TokenIdentity;
 use crate::service::ledger::error::LedgerError;
 use crate::service::ledger::ledger::Ledger;

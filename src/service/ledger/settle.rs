@@ -8,8 +8,7 @@ use super::rows::NeededRows;
 use crate::domain::id::{GatewayId, UserId};
 use crate::domain::ledger::{Effect, ReservationHandle, Settlement};
 use crate::domain::money::Quota;
-use crate::domain::price::Cost;
-use crate::domain::price_list::Amount;
+use crate::domain::prices::cost::{Amount, Cost};
 use crate::storage::ledger::NewCharge;
 
 /// A reservation that was settled, now or by an earlier request with the same cost.

@@ -11,7 +11,7 @@ use crate::domain::ledger::{
     Accounts, Purpose, Refusal, RefusalReason, RequestContext, TokenState, admit, admit_use, refuse_unknown,
 };
 use crate::domain::money::Quota;
-use crate::domain::price::Cost;
+use crate::domain::prices::cost::Cost;
 use crate::domain::refusals::{RefusedCall, RefusedRequest};
 use crate::service::key_cache::CachedKey;
 

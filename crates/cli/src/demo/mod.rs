@@ -23,7 +23,7 @@ use keymeter::domain::ledger::{Counts, RequestContext};
 use keymeter::domain::model_limits::ModelLimits;
 use keymeter::domain::money::Quota;
 use keymeter::domain::password::TypedPassword;
-use keymeter::domain::price::Cost;
+use keymeter::domain::prices::cost::Cost;
 use keymeter::domain::refusals::RefusedCall;
 use keymeter::domain::time::{DAY, Lifetime, UnixTime};
 use keymeter::domain::token::{RequestedQuota, Switch, TokenName, TokenNote};

@@ -18,7 +18,7 @@ pub use self::sections::*;
 use self::service_links::is_service_link;
 
 use crate::domain::group::GroupInfo;
-use crate::domain::price_list::PriceList;
+use crate::domain::price_settings::PriceSettings;
 use crate::domain::setting::Setting;
 
 /// Every setting, documented.
@@ -57,7 +57,7 @@ pub struct Config {
     pub log: LogSettings,
     pub models: ModelsSettings,
     pub groups: BTreeMap<String, GroupInfo>,
-    pub prices: PriceList,
+    pub prices: PriceSettings,
     /// The file that they were read from.
     #[serde(skip)]
     pub file: Option<PathBuf>,
@@ -134,7 +134,7 @@ impl Config {
 ///
 /// # Errors
 /// See [`ConfigError`]. Other settings of the file are not checked.
-pub fn read_prices(text: &str, file: &Path) -> Result<Option<PriceList>, ConfigError> {
+pub fn read_prices(text: &str, file: &Path) -> Result<Option<PriceSettings>, ConfigError> {
     match parse(text, file)?.remove("prices") {
         None => Ok(None),
         Some(Value::Table(prices)) => deserialize(prices, "prices").map(Some),
@@ -376,7 +376,7 @@ mod tests {
             assert_eq!(all.as_ref().map_err(message), alone.as_ref().map_err(message), "{text}");
             alone.map_err(|error| error.to_string())
         };
-        assert_eq!(read(""), Ok(PriceList::default()));
+        assert_eq!(read(""), Ok(PriceSettings::default()));
         let list = read("[prices]\n\"gpt-5.5*\" = { prompt = \"5\", completion = \"30\" }\n").unwrap();
         assert_eq!(list.find("gpt-5.5-pro").unwrap().rates.completion.to_string(), "30");
         let refused = |text| read(text).unwrap_err();

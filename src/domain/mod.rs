@@ -38,7 +38,7 @@ pub mod page;
 pub mod password;
 pub mod period_limits;
 pub mod price;
-pub mod price_list;
+pub mod price_settings;
 pub mod prices;
 pub mod rate_limits;
 pub mod refusals;

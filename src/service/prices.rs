@@ -12,7 +12,7 @@ use crate::domain::clock::Clock;
 use crate::domain::group::Groups;
 use crate::domain::id::PriceId;
 use crate::domain::price::GroupPrice;
-use crate::domain::price_list::PriceList;
+use crate::domain::price_settings::PriceSettings;
 use crate::domain::time::UnixTime;
 use prometheus_client::registry::Registry;
 
@@ -34,7 +34,7 @@ const PAUSE: Duration = Duration::from_millis(300);
 pub struct PriceFile {
     pub path: PathBuf,
     /// Finds the list in its text, `None` if it has none, or says in one line why it cannot be used.
-    pub read: fn(&str, &Path) -> Result<Option<PriceList>, String>,
+    pub read: fn(&str, &Path) -> Result<Option<PriceSettings>, String>,
 }
 
 impl PriceFile {
@@ -60,7 +60,7 @@ impl PriceFile {
 /// What is in force.
 #[derive(Debug, Clone)]
 pub struct PricesInForce {
-    pub list: Arc<PriceList>,
+    pub list: Arc<PriceSettings>,
     /// Since when. Other servers may have had the list earlier; a restart does not matter.
     pub since: UnixTime,
     /// Why a newer list is not in force.
@@ -90,7 +90,7 @@ impl Prices {
     /// With `list` in force, until `file` has another one.
     pub fn new(
         base: &Base,
-        (list, groups): (PriceList, Groups),
+        (list, groups): (PriceSettings, Groups),
         file: Option<PriceFile>,
         registry: &mut Registry,
     ) -> Self {
@@ -102,7 +102,7 @@ impl Prices {
     }
 
     /// The list in force.
-    pub fn list(&self) -> Arc<PriceList> {
+    pub fn list(&self) -> Arc<PriceSettings> {
         Arc::clone(&self.in_force.read().unwrap_or_else(PoisonError::into_inner).list)
     }
 
@@ -141,13 +141,13 @@ impl Prices {
     }
 
     /// A file without the section has no prices, but only an empty section takes away those that are in force.
-    fn or_none(&self, list: Option<PriceList>) -> Result<PriceList, String> {
+    fn or_none(&self, list: Option<PriceSettings>) -> Result<PriceSettings, String> {
         let is_missing = list.is_none() && self.list().all().len() > 0;
         let message = "the settings file has no section [prices] any more; to have no prices, leave it there empty";
         if is_missing { Err(message.to_owned()) } else { Ok(list.unwrap_or_default()) }
     }
 
-    fn put_in_force(&self, read: Result<PriceList, String>) {
+    fn put_in_force(&self, read: Result<PriceSettings, String>) {
         self.metrics.read(read.is_err());
         let mut in_force = self.in_force.write().unwrap_or_else(PoisonError::into_inner);
         match read {

@@ -490,14 +490,14 @@ fn multiplied(one: i128, other: i128) -> Option<Rate> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use keymeter::domain::price_list::PriceList;
+    use keymeter::domain::price_settings::PriceSettings;
 
     /// The settings that a list becomes, which are read again.
     fn settings(format: PriceListFormat, text: &str, selection: &Selection) -> Vec<String> {
         let converted = convert(format, text, selection).unwrap();
         let settings = converted.settings();
         let mut read: toml::Table = settings.parse().unwrap();
-        let list: PriceList = read.remove("prices").unwrap().try_into().unwrap();
+        let list: PriceSettings = read.remove("prices").unwrap().try_into().unwrap();
         assert_eq!(list.all().len(), converted.counts().0);
         for (name, price) in list.all() {
             assert_eq!(converted.prices.get(name), Some(price), "{name}");

@@ -4,7 +4,7 @@ use super::reservation::{Reservation, ReservationState};
 use crate::domain::counts::Counts;
 use crate::domain::money::Quota;
 use crate::domain::price::GroupPrice;
-use crate::domain::price_list::PriceList;
+use crate::domain::price_settings::PriceSettings;
 use crate::domain::prices::cost::{Cost, TooExpensive};
 
 /// What a settlement costs, and why.
@@ -27,7 +27,7 @@ pub enum SettledCost {
 /// # Errors
 /// It would cost more than there can be.
 pub fn settled_cost(
-    prices: &PriceList,
+    prices: &PriceSettings,
     reservation: &Reservation,
     settled_by: Option<&Counts>,
     cost: &Cost,
@@ -82,7 +82,7 @@ mod tests {
         let price = |dollars: &str| toml::from_str(&format!("request = \"{dollars}\"")).unwrap();
         let named = [("asked".to_owned(), price("1")), ("other".to_owned(), price("2"))];
         let with_star = named.clone().into_iter().chain([("*".to_owned(), price("3"))]);
-        let [list, all]: [PriceList; 2] =
+        let [list, all]: [PriceSettings; 2] =
             [BTreeMap::from(named), with_star.collect()].map(|prices| prices.try_into().unwrap());
         let counts = Counts { prompt_tokens: 7, ..Counts::default() };
         let settlement =

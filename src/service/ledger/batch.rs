@@ -15,7 +15,7 @@ use crate::domain::ledger::{
 };
 use crate::domain::money::Quota;
 use crate::domain::old_key::UsedKey;
-use crate::domain::price_list::PriceList;
+use crate::domain::price_settings::PriceSettings;
 use crate::domain::prices::cost::{Amount, Cost, Unknown};
 use crate::domain::time::UnixTime;
 use crate::service::key_cache::CachedKey;
@@ -37,7 +37,7 @@ pub(super) struct Batch<'a> {
     records: BTreeMap<GatewayRequestId, RequestIdRecord>,
     /// The counts of reservations that are settled, for those that are settled by counts again.
     settled_by: BTreeMap<ReservationId, Counts>,
-    prices: Arc<PriceList>,
+    prices: Arc<PriceSettings>,
     changes: Changes,
     last_reservation: Option<ReservationId>,
     rng: &'a Rng,
@@ -48,7 +48,7 @@ impl<'a> Batch<'a> {
     pub(super) fn new(
         locked: LockedRows,
         at: Moment,
-        prices: Arc<PriceList>,
+        prices: Arc<PriceSettings>,
         rng: &'a Rng,
         addresses: ClientAddresses,
     ) -> Self {

@@ -1,4 +1,4 @@
-//! The price list: what each model costs (`[prices]` in the settings).
+//! The section `[prices]` of the settings: what each model costs.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -15,7 +15,7 @@ use super::prices::cost::{Amount, Cost, TooExpensive, Unknown};
 /// Prices by the name of the model.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
 #[serde(try_from = "BTreeMap<String, Price>")]
-pub struct PriceList {
+pub struct PriceSettings {
     /// As the settings name them.
     all: BTreeMap<String, Price>,
     /// Of names that end with `*`, without it.
@@ -24,7 +24,7 @@ pub struct PriceList {
 
 /// Names that are no price list.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum PriceListInvalid {
+pub enum PriceSettingsInvalid {
     #[error("the model {0:?} has a `*` that is not its last character")]
     Star(String),
     #[error("a model must have 1 to {} visible characters", bounds::MAX_MODEL_CHARS)]
@@ -33,7 +33,7 @@ pub enum PriceListInvalid {
     TooMany,
 }
 
-impl PriceList {
+impl PriceSettings {
     /// The price of a model: that of its exact name, else that of the longest beginning of it that ends with `*` in the
     /// list.
     pub fn find(&self, model: &str) -> Option<&Price> {
@@ -101,21 +101,21 @@ impl PriceList {
     }
 }
 
-impl TryFrom<BTreeMap<String, Price>> for PriceList {
-    type Error = PriceListInvalid;
+impl TryFrom<BTreeMap<String, Price>> for PriceSettings {
+    type Error = PriceSettingsInvalid;
 
-    fn try_from(all: BTreeMap<String, Price>) -> Result<Self, PriceListInvalid> {
+    fn try_from(all: BTreeMap<String, Price>) -> Result<Self, PriceSettingsInvalid> {
         if all.len() > bounds::MAX_PRICES {
-            return Err(PriceListInvalid::TooMany);
+            return Err(PriceSettingsInvalid::TooMany);
         }
         let mut prefixes = HashMap::new();
         for (name, price) in &all {
             if !(1..=bounds::MAX_MODEL_CHARS).contains(&name.chars().count()) || name.chars().any(char::is_control) {
-                return Err(PriceListInvalid::Name);
+                return Err(PriceSettingsInvalid::Name);
             }
             let prefix = name.strip_suffix('*');
             if prefix.unwrap_or(name).contains('*') {
-                return Err(PriceListInvalid::Star(name.clone()));
+                return Err(PriceSettingsInvalid::Star(name.clone()));
             }
             prefixes.extend(prefix.map(|prefix| (prefix.to_owned(), *price)));
         }
@@ -127,7 +127,7 @@ impl TryFrom<BTreeMap<String, Price>> for PriceList {
 mod tests {
     use super::*;
 
-    fn list(names: &[&str]) -> Result<PriceList, PriceListInvalid> {
+    fn list(names: &[&str]) -> Result<PriceSettings, PriceSettingsInvalid> {
         let price = |at: usize| toml::from_str(&format!("request = \"{at}\"")).unwrap();
         let all = names.iter().enumerate().map(|(at, name)| ((*name).to_owned(), price(at + 1)));
         all.collect::<BTreeMap<_, _>>().try_into()
@@ -173,7 +173,7 @@ mod tests {
         assert_eq!(priced.price.unwrap().price, *list.find("a").unwrap());
         assert_eq!(list.amount(&not_sent, Some("b"), Ratio::ONE), Err(Unknown::NotPriced));
         assert_eq!(list.amount(&not_sent, None, Ratio::ONE), Err(Unknown::NotPriced));
-        let dearest = PriceList::try_from(BTreeMap::from([("a".to_owned(), {
+        let dearest = PriceSettings::try_from(BTreeMap::from([("a".to_owned(), {
             toml::from_str("request = \"1000000\"").unwrap()
         })]));
         let too_much = dearest.unwrap().amount(&not_sent, Some("a"), Ratio::new(1_001_000_000_000).unwrap());
@@ -198,7 +198,7 @@ mod tests {
         }
         let many: Vec<_> = (0..=bounds::MAX_PRICES).map(|at| at.to_string()).collect();
         let many: Vec<_> = many.iter().map(String::as_str).collect();
-        assert_eq!(list(&many), Err(PriceListInvalid::TooMany));
+        assert_eq!(list(&many), Err(PriceSettingsInvalid::TooMany));
         assert_eq!(list(&many[1..]).unwrap().all().len(), 10_000);
     }
 

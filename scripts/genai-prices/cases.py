@@ -1,8 +1,8 @@
 """Prints the units and the data of the installed genai-prices, then random requests and what they cost by it.
 
-The first line is the units, the second the data as it is published. Each other line is a request: provider, model, time, context, units, and `quota`, the units of
-quota that it costs, or null where it has no price. The cost is computed by the library: the prices in force and the parts of
-units are its own, and only the sum is made of fractions here, because its decimals have 28 digits.
+The first line is the units, the second the data as it is published. Each other line is a request: provider, name of a model,
+time, context, units, and the units of quota that it costs, or null where it has no price. The library finds the model, the
+prices in force and the parts of units; only the sum is made of fractions here, because its decimals have 28 digits.
 
     python cases.py SEED COUNT
 """
@@ -12,6 +12,7 @@ import datetime
 import json
 import math
 import random
+import re
 import sys
 from decimal import Decimal
 from fractions import Fraction
@@ -128,24 +129,57 @@ def cost(provider, model, at, context, units):
     return total
 
 
+def random_name(rng, rule, model):
+    """A name that a rule may be for."""
+    match rule:
+        case types.ClauseEquals(equals=text):
+            return text
+        case types.ClauseStartsWith(starts_with=text):
+            return text + rng.choice(['', '-x', ':free', '-20260715', '-2026-07-15'])
+        case types.ClauseContains(contains=text) | types.ClauseEndsWith(ends_with=text):
+            return rng.choice(['', 'eu.', 'a/']) + text
+        case types.ClauseOr(or_=rules) | types.ClauseAnd(and_=rules):
+            return random_name(rng, rng.choice(rules), model)
+        case _:
+            return model.id
+
+
+def spelt(rng, name):
+    """The same name as others write it."""
+    compact = re.sub(r'-(20\d\d)-(\d\d)-(\d\d)', r'-\1\2\3', name)
+    return rng.choice([name, name, name.upper(), compact])
+
+
 def main():
     rng, count = random.Random(int(sys.argv[1])), int(sys.argv[2])
     print(json.dumps(unit_data))
-    print(published([{**vars(provider), 'models': provider.models} for provider in map(without_none, providers)]))
-    models = [(provider.id, model) for provider in providers for model in provider.models if has_price(model)]
+    print(published(list(map(without_none, providers))))
+    models = [(provider, model) for provider in providers for model in provider.models]
+    sellers = [provider for provider in providers if provider.fallback_model_providers]
     for _ in range(count):
         provider, model = rng.choice(models)
+        name = spelt(rng, random_name(rng, model.match, model) if rng.random() < 0.5 else model.id)
+        if rng.random() < 0.1:
+            provider = rng.choice(sellers)
+        found = provider.find_model(name, all_providers=providers)
+        model = found or model
+        if found is not None and not any(found is own for own in provider.models):
+            found = dataclasses.replace(found, price_variants=None)
         at = random_time(rng, model)
         context = {}
         for _ in range(rng.choice([0, 0, 1, 2])):
             if model.price_variants:
                 context |= rng.choice(model.price_variants).when
-        rates = model.get_prices(datetime.datetime.fromtimestamp(at, datetime.UTC), context)._comparable_values()
-        units = random_units(rng, rates)
-        dollars = cost(provider, model, at, context, units)
+        if found is None or not has_price(found):
+            rates, dollars = {}, None
+            units = random_units(rng, rates)
+        else:
+            rates = found.get_prices(datetime.datetime.fromtimestamp(at, datetime.UTC), context)._comparable_values()
+            units = random_units(rng, rates)
+            dollars = cost(provider.id, found, at, context, units)
         quota = None if dollars is None else math.ceil(dollars * QUOTA_PER_USD)
         units = {key: str(count) for key, count in units.items()}
-        print(json.dumps([provider, model.id, at, context, units, quota]))
+        print(json.dumps([provider.id, name, at, context, units, quota]))
 
 
 def without_none(provider):

@@ -12,6 +12,7 @@ use serde_json::value::RawValue;
 
 use crate::domain::prices::conditions::{Condition, ConditionData};
 use crate::domain::prices::count::UnitCount;
+use crate::domain::prices::list::{ModelOfProvider, Provider};
 use crate::domain::prices::model_prices::{ModelPrices, PriceContext, PriceVariant, RatesByUnit};
 use crate::domain::prices::name_rule::NameRule;
 use crate::domain::prices::rate::{RateTier, TieredRate, UnitRate};
@@ -27,25 +28,6 @@ pub struct PublishedPrices {
     pub providers: Vec<Provider>,
     /// Models that were left out.
     pub left_out: Vec<LeftOut>,
-}
-
-/// A provider and its models that have a price, in the order in which names are looked up.
-#[derive(Debug)]
-pub struct Provider {
-    pub id: String,
-    /// Other names of it.
-    pub other_names: Option<NameRule>,
-    /// Providers of which it sells the models too.
-    pub fallbacks: Vec<String>,
-    pub models: Vec<PricedModel>,
-}
-
-/// A model and its prices.
-#[derive(Debug)]
-pub struct PricedModel {
-    pub id: String,
-    pub names: NameRule,
-    pub prices: ModelPrices,
 }
 
 /// A model that was left out, and why.
@@ -87,7 +69,8 @@ struct ProviderData {
 #[serde(deny_unknown_fields)]
 struct ModelData {
     id: String,
-    r#match: NameRule,
+    #[serde(rename = "match")]
+    _match: NameRule,
     prices: Box<RawValue>,
     price_variants: Option<Vec<VariantData>>,
     #[serde(rename = "name")]
@@ -144,32 +127,36 @@ impl PublishedPrices {
         let mut left_out = Vec::new();
         let mut providers = Vec::new();
         for ProviderData { id, provider_match, fallback_model_providers, models, .. } in data {
-            let mut priced = Vec::new();
+            let mut read = Vec::new();
             for model in models {
-                match read_model(&id, model.get(), table) {
-                    Ok(model) => priced.push(model),
-                    Err(reason) => {
-                        left_out.push(LeftOut { provider: id.clone(), model: id_of(model.get()), reason });
-                    }
-                }
+                let (model_id, names) = named(model.get());
+                let prices = read_model(&id, model.get(), table).map(Arc::new);
+                let prices = prices.map_err(|reason| {
+                    left_out.push(LeftOut { provider: id.clone(), model: model_id.clone(), reason });
+                });
+                read.extend(names.map(|names| ModelOfProvider { id: model_id, names, prices: prices.ok() }));
             }
             let (other_names, fallbacks) = (provider_match, fallback_model_providers);
-            providers.push(Provider { id, other_names, fallbacks, models: priced });
+            providers.push(Provider { id, other_names, fallbacks, models: read });
         }
         Ok(Self { providers, left_out })
     }
 }
 
-/// The id of a model that could not be read.
-fn id_of(json: &str) -> String {
+/// The id of a model, and its names if they can be read.
+fn named(json: &str) -> (String, Option<NameRule>) {
     #[derive(Deserialize)]
-    struct Identified {
+    struct Named {
         id: String,
+        r#match: Box<RawValue>,
     }
-    serde_json::from_str(json).map_or_else(|_| "?".to_owned(), |model: Identified| model.id)
+    match serde_json::from_str(json) {
+        Ok(Named { id, r#match }) => (id, serde_json::from_str(r#match.get()).ok()),
+        Err(_) => ("?".to_owned(), None),
+    }
 }
 
-fn read_model(provider: &str, json: &str, table: &Arc<UnitTable>) -> Result<PricedModel, String> {
+fn read_model(provider: &str, json: &str, table: &Arc<UnitTable>) -> Result<ModelPrices, String> {
     let data: ModelData = serde_json::from_str(json).map_err(|error| error.to_string())?;
     let mut conditional = read_prices(data.prices.get(), table)?.into_iter();
     let (_, first) = conditional.next().ok_or("it has no price: it is free, or sold by subscription")?;
@@ -178,7 +165,7 @@ fn read_model(provider: &str, json: &str, table: &Arc<UnitTable>) -> Result<Pric
     let minimum = MINIMUMS.into_iter().find(|(of, model, ..)| *of == provider && *model == data.id);
     let minimum = minimum.map(|(.., unit, count)| (unit.to_owned(), UnitCount::whole(count)));
     let prices = ModelPrices::new(first, conditional.collect(), variants, minimum.as_ref(), table);
-    Ok(PricedModel { id: data.id, names: data.r#match, prices: prices.map_err(|error| error.to_string())? })
+    prices.map_err(|error| error.to_string())
 }
 
 /// One set of prices, or a list of them with conditions.

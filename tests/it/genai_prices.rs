@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use keymeter::domain::group::Ratio;
 use keymeter::domain::prices::count::UnitCount;
+use keymeter::domain::prices::list::PriceList;
 use keymeter::domain::prices::model_prices::{ModelPrices, PriceContext};
 use keymeter::domain::prices::unit::{KNOWN_UNITS, UnitData, UnitTable};
 use keymeter::domain::prices::units::Units;
@@ -14,7 +15,7 @@ use keymeter::service::published_prices::PublishedPrices;
 
 use crate::harness::project::project;
 
-/// A request and the units of quota that it costs, as the library computes them: provider, model, time, context, units.
+/// A request as the library computes it: provider, name of the model, time, context, units, and the units of quota.
 type Case = (String, String, i64, PriceContext, BTreeMap<String, String>, Option<i64>);
 
 /// The data of a release, and requests for models in it.
@@ -55,18 +56,14 @@ fn requests_cost_what_the_library_says_by_its_newest_data_and_by_that_before() {
         let (data, cases) = release(which, count, &table);
         let left_out = data.left_out.iter().filter(|model| !model.reason.starts_with("it has no price"));
         assert_eq!(left_out.collect::<Vec<_>>(), Vec::<&_>::new(), "{which}");
-        let models: BTreeMap<(&str, &str), &ModelPrices> = data
-            .providers
-            .iter()
-            .flat_map(|provider| {
-                provider.models.iter().map(|model| ((provider.id.as_str(), model.id.as_str()), &model.prices))
-            })
-            .collect();
+        let named: Vec<String> = data.providers.iter().map(|provider| provider.id.clone()).collect();
+        let list = PriceList::new(BTreeMap::new(), &named, data.providers);
         let (mut priced, mut refused) = (0, 0);
         for case in &cases {
             let (provider, model, at, context, units, expected) = case;
-            let prices = models.get(&(provider.as_str(), model.as_str())).unwrap_or_else(|| panic!("{case:?}"));
-            assert_eq!(cost(&table, prices, *at, context, units), *expected, "{which}: {case:?}");
+            let found = list.find(model, Some(provider)).ok();
+            let found = found.and_then(|prices| cost(&table, &prices, *at, context, units));
+            assert_eq!(found, *expected, "{which}: {case:?}");
             *(if expected.is_some() { &mut priced } else { &mut refused }) += 1;
         }
         assert!(cases.len() == count && priced > count / 2 && refused > count / 100, "{priced} {refused}");

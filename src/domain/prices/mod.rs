@@ -7,6 +7,7 @@
 pub mod conditions;
 pub mod cost;
 pub mod count;
+pub mod list;
 pub mod model_prices;
 pub mod name_rule;
 pub mod rate;

@@ -103,4 +103,14 @@ impl ModelPrices {
         };
         Ok(Cow::Owned(standard.with(replaced).map_err(unknown)?))
     }
+
+    /// The same prices in every context.
+    pub fn without_variants(&self) -> Self {
+        Self { first: self.first.clone(), others: self.others.clone(), variants: Vec::new() }
+    }
+
+    /// Returns true if requests without a context cost the same by both.
+    pub fn is_standard_of(&self, other: &Self) -> bool {
+        self.first == other.first && self.others == other.others
+    }
 }

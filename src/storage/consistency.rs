@@ -29,17 +29,6 @@ pub struct DayViolation {
     pub sum: i64,
 }
 
-/// A charge that violates L10.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct PriceViolation {
-    pub charge_id: i64,
-    pub token_id: TokenId,
-    /// Its quota and shortfall.
-    pub recorded: i64,
-    /// What it costs by its price, in quota units; `None` if the price is gone.
-    pub by_price: Option<i64>,
-}
-
 /// How many tokens and users there are, deleted ones included.
 #[derive(Debug)]
 pub struct RowCounts {
@@ -196,41 +185,6 @@ pub async fn list_day_violations(
     Ok(rows
         .into_iter()
         .map(|row| DayViolation { token_id: row.token_id, day: row.day, recorded: row.recorded, sum: row.sum })
-        .collect())
-}
-
-/// L10: charges of tokens with ids in `from..=to` that are not what their price says, at most a hundred. Computed here
-/// once more, from the numbers of the price as the database has them.
-pub async fn list_price_violations(conn: &mut Conn, from: i64, to: i64) -> Result<Vec<PriceViolation>, StorageError> {
-    let rows = sqlx::query!(
-        r#"select id as "id!", token_id as "token_id!: TokenId", recorded as "recorded!",
-             case when by_price is not null then least(by_price, 9223372036854775807)::bigint end as by_price
-           from (select c.id, c.token_id, c.quota + c.shortfall as recorded,
-               div((n->>'ratio')::numeric * ((n->>'request')::numeric * 1000000
-                 + (rates->>'prompt')::numeric * (c.prompt_tokens - cached - cache_write)
-                 + (rates->>'cached')::numeric * cached + (rates->>'cache_write')::numeric * cache_write
-                 + (rates->>'completion')::numeric * c.completion_tokens) + 1999999999999999999,
-                 2000000000000000000) as by_price
-             from charges c left join prices p on p.id = c.price_id
-             left join lateral (select p.content::jsonb as n, coalesce(c.cached_tokens, 0) as cached,
-               coalesce(c.cache_write_tokens, 0) as cache_write offset 0) v on true
-             left join lateral (select case when c.prompt_tokens > (n->'above'->>'prompt_tokens')::bigint then n->'above'
-               else n end as rates offset 0) w on true
-             where c.token_id >= $1 and c.token_id <= $2 and c.price_id is not null) priced
-           where by_price is distinct from recorded limit 100"#,
-        from,
-        to
-    )
-    .fetch_all(conn)
-    .await?;
-    Ok(rows
-        .into_iter()
-        .map(|row| PriceViolation {
-            charge_id: row.id,
-            token_id: row.token_id,
-            recorded: row.recorded,
-            by_price: row.by_price,
-        })
         .collect())
 }
 

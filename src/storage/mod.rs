@@ -27,6 +27,7 @@ mod migrations;
 pub mod notifications;
 pub mod old_keys;
 mod pool;
+pub mod price_proof;
 pub mod prices;
 pub mod refusals;
 pub mod refused_requests;

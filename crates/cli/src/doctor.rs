@@ -16,7 +16,8 @@ use keymeter::service::clock_repair;
 use keymeter::service::secrets::{MasterKey, SecretsError};
 use keymeter::service::vault::Vault;
 use keymeter::storage::clock_repair::allow_minutes;
-use keymeter::storage::consistency::{self, DayViolation, PriceViolation, RollUpViolation, Violation};
+use keymeter::storage::consistency::{self, DayViolation, RollUpViolation, Violation};
+use keymeter::storage::price_proof::{self, PriceViolation};
 use keymeter::storage::{self, Db, StorageError, audit, keys, prices, secrets, tokens};
 
 /// Ids per statement.
@@ -249,7 +250,7 @@ async fn examine_ledger(db: &Db, zone: &str, report: &mut Report) -> Result<(), 
             violations
                 .push(format!("L5: token {token_id} spent {recorded} on {day}, but its charges of that day are {sum}"));
         }
-        for violation in consistency::list_price_violations(&mut snapshot, from, to).await? {
+        for violation in price_proof::list_price_violations(&mut snapshot, from, to).await? {
             let PriceViolation { charge_id, token_id, recorded, by_price } = violation;
             let what = match by_price {
                 Some(units) => format!("by its price it costs {units}"),

@@ -85,7 +85,7 @@ impl From<(&str, &Price)> for PriceBody {
 #[utoipa::path(get, path = "/api/prices", operation_id = "list_prices", tag = "usage",
     responses((status = 200, body = Envelope<PricesBody>)))]
 pub async fn list(State(app): State<Arc<AppState>>, SignedIn(caller): SignedIn) -> Result<Envelope<PricesBody>, Fails> {
-    let PricesInForce { list, since, refused } = app.prices.in_force();
+    let PricesInForce { settings, since, refused, .. } = app.prices.in_force();
     let refused = refused.filter(|_| caller.user.role.is_admin());
-    Ok(Envelope::of(PricesBody { since: since.get(), prices: list.all().map(PriceBody::from).collect(), refused }))
+    Ok(Envelope::of(PricesBody { since: since.get(), prices: settings.all().map(PriceBody::from).collect(), refused }))
 }

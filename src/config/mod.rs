@@ -378,7 +378,7 @@ mod tests {
         };
         assert_eq!(read(""), Ok(PriceSettings::default()));
         let list = read("[prices]\n\"gpt-5.5*\" = { prompt = \"5\", completion = \"30\" }\n").unwrap();
-        assert_eq!(list.find("gpt-5.5-pro").unwrap().rates.completion.to_string(), "30");
+        assert_eq!(list.all().find(|(name, _)| *name == "gpt-5.5*").unwrap().1.rates.completion.to_string(), "30");
         let refused = |text| read(text).unwrap_err();
         assert_eq!(
             refused("[prices]\n\"a.b\" = { prompt = \"5\" }\n"),

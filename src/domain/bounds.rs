@@ -227,6 +227,9 @@ pub const CHARGE_ON_EXPIRY_AFTER: Duration = Duration::from_mins(5);
 /// Dollars for a million tokens, or for a request, in a price.
 pub const MAX_RATE_USD: i64 = 1_000_000;
 
+/// The highest rate of a unit, in dollars for as many of it as the rate is for.
+pub const MAX_UNIT_RATE_USD: i64 = 1_000_000_000;
+
 /// Characters of a price as the database knows it: it is at most half as long.
 pub const MAX_PRICE_CONTENT_CHARS: usize = 1_000;
 

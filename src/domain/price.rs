@@ -1,28 +1,20 @@
-//! What a model costs, and what a request costs by it. Integers only: rates are billionths of a dollar for a million
-//! tokens, so a sum of tokens times rates is in units of 10⁻¹⁵ dollars, and it is rounded once, up, to quota units.
+//! What a model costs by the section `[prices]` of the settings. Rates are billionths of a dollar for a million tokens.
 
 use std::fmt::{Display, Formatter};
 
 use serde::{Deserialize, Serialize};
 
 use super::bounds;
-use super::counts::Counts;
 use super::decimal::{self, Decimal};
-use super::group::Ratio;
-use super::money::Quota;
-use super::prices::cost::TooExpensive;
+use super::prices::model_prices::RatesByUnit;
+use super::prices::rate::{RateTier, TieredRate, UnitRate};
+use super::prices::unit::{INPUT_TOKENS, REQUESTS};
 
-/// Decimals of a rate, and of a ratio.
+/// Decimals of a rate.
 const DECIMALS: u8 = 9;
 
 /// 10⁻⁹ dollars in a dollar.
 const NANOS_PER_USD: i64 = 1_000_000_000;
-
-/// What 10⁻¹⁵ dollars, times a ratio in billionths, have to be divided by to be quota units.
-const PER_QUOTA: i128 = bounds::MICRO_USD_PER_QUOTA * 1_000_000_000 * NANOS_PER_USD as i128;
-
-/// Tokens that a rate is for.
-const TOKENS: i128 = 1_000_000;
 
 /// Dollars for a million tokens, or for a request, with nine decimals at most. In settings and in the API it is a text,
 /// such as `"1.25"`.
@@ -72,14 +64,6 @@ pub struct Price {
     pub above: Option<Above>,
 }
 
-/// What a model costs in a group.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct GroupPrice {
-    pub price: Price,
-    /// By which the price is multiplied.
-    pub ratio: Ratio,
-}
-
 impl Rate {
     /// A rate in billionths of a dollar.
     ///
@@ -93,11 +77,6 @@ impl Rate {
     /// Billionths of a dollar.
     pub const fn nanos(self) -> i64 {
         self.nanos
-    }
-
-    /// `count` times the rate.
-    fn times(self, count: i64) -> i128 {
-        i128::from(self.nanos) * i128::from(count)
     }
 }
 
@@ -125,68 +104,28 @@ impl Display for Rate {
     }
 }
 
-impl TokenPrices {
-    /// In 10⁻¹⁵ dollars. Sums of the largest counts and rates are far from the end of the range.
-    fn cost(&self, counts: &Counts) -> i128 {
-        let (cached, cache_write) = (counts.cached(), counts.cache_write());
-        let uncached = counts.prompt_tokens.saturating_sub(cached).saturating_sub(cache_write);
-        self.prompt.times(uncached)
-            + self.cached.times(cached)
-            + self.cache_write.times(cache_write)
-            + self.completion.times(counts.completion_tokens)
-    }
-}
-
-impl TokenPrices {
-    /// The same, with all input tokens at the dearest rate that they may have.
-    fn dearest(&self) -> Self {
-        let prompt = self.prompt.max(self.cached).max(self.cache_write);
-        Self { prompt, ..*self }
-    }
-}
-
-impl GroupPrice {
-    /// The most that a request can cost which has at most these counts. Input tokens that are not said to be read from
-    /// the cache or written to it may be.
-    ///
-    /// # Errors
-    /// As [`cost`](Self::cost).
-    pub fn most(&self, counts: &Counts) -> Result<Quota, TooExpensive> {
-        let above = self.price.above.map(|above| Above { rates: above.rates.dearest(), ..above });
-        let price = Price { rates: self.price.rates.dearest(), above, ..self.price };
-        let dearest = Self { price, ..*self };
-        // Long prompts may be cheaper than the longest of the short ones.
-        let short = above.filter(|above| counts.prompt_tokens > above.prompt_tokens).map(|above| Counts {
-            prompt_tokens: above.prompt_tokens,
-            cached_tokens: None,
-            cache_write_tokens: None,
-            ..*counts
-        });
-        Ok(dearest.cost(counts)?.max(short.map_or(Ok(Quota::ZERO), |short| dearest.cost(&short))?))
-    }
-
-    /// The least quota that covers a request with these counts.
-    ///
-    /// # Errors
-    /// It is more than can be granted.
-    pub fn cost(&self, counts: &Counts) -> Result<Quota, TooExpensive> {
-        let Price { rates, request, above } = &self.price;
-        let above = above.as_ref().filter(|above| counts.prompt_tokens > above.prompt_tokens);
-        let rates = above.map_or(rates, |above| &above.rates);
-        let sum = rates.cost(counts) + i128::from(request.nanos) * TOKENS;
-        let product = sum.checked_mul(self.ratio.billionths().into()).ok_or(TooExpensive)?;
-        let units = product / PER_QUOTA + i128::from(product % PER_QUOTA > 0);
-        Quota::grant(i64::try_from(units).map_err(|_| TooExpensive)?).map_err(|_| TooExpensive)
-    }
-
-    /// All numbers of it as JSON, by which the database knows it: rates in billionths of a dollar, the ratio in
-    /// billionths.
-    pub fn content(&self) -> String {
-        format!(r#"{{{},"ratio":{}}}"#, self.price.content(), self.ratio.billionths())
-    }
-}
-
 impl Price {
+    /// The rates of the units that it has a price for. Parts of the prompt that cost what it costs need none.
+    pub fn rates_by_unit(&self) -> RatesByUnit {
+        let tiered = |of: fn(&TokenPrices) -> Rate| {
+            let rate = |rates: &TokenPrices| UnitRate::from_nanos(of(rates).nanos);
+            let tier = |above: &Above| RateTier { start: above.prompt_tokens, rate: rate(&above.rates) };
+            TieredRate { base: rate(&self.rates), tiers: self.above.iter().map(tier).collect() }
+        };
+        let input = tiered(|rates| rates.prompt);
+        let parts = [
+            ("cache_read_tokens", tiered(|rates| rates.cached)),
+            ("cache_write_tokens", tiered(|rates| rates.cache_write)),
+        ];
+        let parts = parts.into_iter().filter(|(_, rate)| *rate != input);
+        // The rate of requests is for a thousand.
+        let request = Some(self.request.nanos).filter(|nanos| *nanos > 0);
+        let request = request.map(|nanos| (REQUESTS, UnitRate::from_nanos(nanos * 1_000).into()));
+        let all = parts.chain(request).chain([("output_tokens", tiered(|rates| rates.completion))]);
+        let all = all.chain([(INPUT_TOKENS, input.clone())]);
+        all.map(|(unit, rate)| (unit.to_owned(), rate)).collect()
+    }
+
     /// All numbers of it as the members of a JSON object.
     pub fn content(&self) -> String {
         let rates = |rates: &TokenPrices| {
@@ -265,23 +204,60 @@ impl TryFrom<PriceSetting> for Price {
 
 #[cfg(test)]
 mod tests {
+    use std::collections::BTreeMap;
+    use std::sync::Arc;
+
     use proptest::prelude::*;
 
     use super::*;
+    use crate::domain::counts::Counts;
+    use crate::domain::group::Ratio;
+    use crate::domain::money::Quota;
+    use crate::domain::prices::cost::{TooExpensive, Unknown};
+    use crate::domain::prices::model_prices::ModelPrices;
+    use crate::domain::prices::unit::UnitTable;
+    use crate::domain::time::UnixTime;
+
+    /// A price in a group, as the list has it.
+    #[derive(Debug, Clone, Copy)]
+    struct InGroup {
+        price: Price,
+        ratio: Ratio,
+    }
+
+    impl InGroup {
+        fn prices(&self) -> ModelPrices {
+            let units = Arc::new(UnitTable::with(BTreeMap::new()).unwrap());
+            ModelPrices::new(self.price.rates_by_unit(), Vec::new(), Vec::new(), None, &units).unwrap()
+        }
+
+        fn cost(&self, counts: &Counts) -> Result<Quota, Unknown> {
+            Ok(self.prices().amount(&(*counts).into(), UnixTime::new(0), self.ratio)?.quota)
+        }
+
+        fn most(&self, counts: &Counts) -> Result<Quota, Unknown> {
+            self.prices().most(&(*counts).into(), UnixTime::new(0), self.ratio)
+        }
+
+        fn content(&self) -> String {
+            let amount = self.prices().amount(&Counts::default().into(), UnixTime::new(0), self.ratio);
+            amount.unwrap().price.unwrap().content()
+        }
+    }
 
     fn price(text: &str) -> Result<Price, String> {
         toml::from_str(text).map_err(|error: toml::de::Error| error.message().to_owned())
     }
 
-    fn in_group(text: &str, ratio: &str) -> GroupPrice {
-        GroupPrice { price: price(text).unwrap(), ratio: ratio.to_owned().try_into().unwrap() }
+    fn in_group(text: &str, ratio: &str) -> InGroup {
+        InGroup { price: price(text).unwrap(), ratio: ratio.to_owned().try_into().unwrap() }
     }
 
     fn counts(prompt_tokens: i64, completion_tokens: i64) -> Counts {
         Counts { prompt_tokens, completion_tokens, ..Counts::default() }
     }
 
-    fn units(price: &GroupPrice, counts: &Counts) -> Option<i64> {
+    fn units(price: &InGroup, counts: &Counts) -> Option<i64> {
         price.cost(counts).ok().map(Quota::get)
     }
 
@@ -343,7 +319,7 @@ mod tests {
     fn a_cost_beyond_every_quota_is_refused_and_not_counted_wrongly() {
         let dearest = in_group("prompt = \"1000000\"\ncompletion = \"1000000\"\nrequest = \"1000000\"", "1000000");
         let most = counts(bounds::MAX_COUNT, bounds::MAX_COUNT);
-        assert_eq!(dearest.cost(&most), Err(TooExpensive));
+        assert_eq!(dearest.cost(&most), Err(Unknown::TooExpensive(TooExpensive)));
         assert_eq!(TooExpensive.to_string(), "these counts cost more than 1000000000 dollars");
         let plain = in_group("prompt = \"1000\"\ncompletion = \"0\"", "1");
         assert_eq!(units(&plain, &counts(bounds::MAX_COUNT, 0)), Some(bounds::MAX_QUOTA));
@@ -380,11 +356,12 @@ mod tests {
     fn the_content_of_a_price_says_every_number_of_it() {
         assert_eq!(
             in_group(GPT, "0.5").content(),
-            r#"{"prompt":5000000000,"completion":30000000000,"cached":500000000,"cache_write":6250000000,"request":0,"above":{"prompt_tokens":272000,"prompt":10000000000,"completion":45000000000,"cached":1000000000,"cache_write":10000000000},"ratio":500000000}"#
+            r#"{"rates":[{"unit":"cache_read_tokens","per":1000000,"rate":"0.5","tiers":[[272000,"1"]]},{"unit":"cache_write_tokens","per":1000000,"rate":"6.25","tiers":[[272000,"10"]]},{"unit":"input_tokens","per":1000000,"rate":"5","tiers":[[272000,"10"]],"parts":["cache_read_tokens","cache_write_tokens"]},{"unit":"output_tokens","per":1000000,"rate":"30","tiers":[[272000,"45"]]}],"ratio":500000000}"#
         );
         let longest = GPT.replace("\"5\"", "\"999999.999999999\"").replace("\"10\"", "\"999999.999999999\"");
-        assert!(in_group(&longest, "999999.999999999").content().len() < bounds::MAX_PRICE_CONTENT_CHARS / 2);
-        assert!(in_group("request = \"1\"", "1").content().ends_with(r#""request":1000000000,"ratio":1000000000}"#));
+        assert!(in_group(&longest, "999999.999999999").content().len() < bounds::MAX_PRICE_CONTENT_CHARS);
+        let request = r#"{"unit":"requests","per":1000,"rate":"1000"}"#;
+        assert!(in_group("request = \"1\"", "1").content().contains(request));
     }
 
     /// Nanos of a rate, mostly of the sizes that people use.
@@ -405,9 +382,9 @@ mod tests {
             request in rate(),
             above in proptest::option::of((1..=1_000_000_i64, rates())),
             billionths in prop_oneof![Just(1_000_000_000), 0..10_000_000_000_i64],
-        ) -> GroupPrice {
+        ) -> InGroup {
             let above = above.map(|(prompt_tokens, rates)| Above { prompt_tokens, rates });
-            GroupPrice { price: Price { rates, request, above }, ratio: Ratio::new(billionths).unwrap() }
+            InGroup { price: Price { rates, request, above }, ratio: Ratio::new(billionths).unwrap() }
         }
     }
 
@@ -432,7 +409,7 @@ mod tests {
     }
 
     /// A fraction in lowest terms, as numbers of any size, so that it is independent of the ranges above.
-    fn exact(price: &GroupPrice, counts: &Counts) -> (num_bigint::BigInt, num_bigint::BigInt) {
+    fn exact(price: &InGroup, counts: &Counts) -> (num_bigint::BigInt, num_bigint::BigInt) {
         use num_bigint::BigInt;
         let above = price.price.above.filter(|above| counts.prompt_tokens > above.prompt_tokens);
         let rates = above.map_or(price.price.rates, |above| above.rates);
@@ -459,7 +436,8 @@ mod tests {
                     let above = num_bigint::BigInt::from(quota.get()) * &denominator - &numerator;
                     prop_assert!(above >= 0.into() && above < denominator);
                 }
-                Err(TooExpensive) => {
+                Err(Unknown::NotPriced) => prop_assert!(false, "it has a price"),
+                Err(Unknown::TooExpensive(_)) => {
                     prop_assert!(numerator > num_bigint::BigInt::from(bounds::MAX_QUOTA) * denominator);
                 }
             }
@@ -467,7 +445,7 @@ mod tests {
 
         #[test]
         fn one_more_token_never_costs_less(price in any_price(), counts in any_counts()) {
-            let price = GroupPrice { price: Price { above: None, ..price.price }, ..price };
+            let price = InGroup { price: Price { above: None, ..price.price }, ..price };
             let more = [
                 Counts { completion_tokens: counts.completion_tokens + 1, ..counts },
                 Counts { prompt_tokens: counts.prompt_tokens + 1, ..counts },

@@ -1,16 +1,17 @@
 //! The section `[prices]` of the settings: what each model costs.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use serde::Deserialize;
 use sha2::{Digest, Sha256};
 
 use super::bounds;
-use super::counts::Counts;
-use super::group::{Groups, Ratio};
-use super::money::Quota;
-use super::price::{GroupPrice, Price};
-use super::prices::cost::{Amount, Cost, TooExpensive, Unknown};
+use super::group::Groups;
+use super::price::Price;
+use super::prices::list::{OwnPrice, PriceList};
+use super::prices::model_prices::ModelPrices;
+use super::prices::unit::UnitTable;
 
 /// Prices by the name of the model.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
@@ -18,8 +19,6 @@ use super::prices::cost::{Amount, Cost, TooExpensive, Unknown};
 pub struct PriceSettings {
     /// As the settings name them.
     all: BTreeMap<String, Price>,
-    /// Of names that end with `*`, without it.
-    prefixes: HashMap<String, Price>,
 }
 
 /// Names that are no price list.
@@ -34,52 +33,17 @@ pub enum PriceSettingsInvalid {
 }
 
 impl PriceSettings {
-    /// The price of a model: that of its exact name, else that of the longest beginning of it that ends with `*` in the
-    /// list.
-    pub fn find(&self, model: &str) -> Option<&Price> {
-        self.find_named(model).or_else(|| self.prefixes.get(""))
-    }
-
-    /// The same, without the price of all models that have no other one.
-    pub fn find_named(&self, model: &str) -> Option<&Price> {
-        let by_prefix = || {
-            let ends = (1..=model.len()).rev().filter(|end| model.is_char_boundary(*end));
-            ends.into_iter().find_map(|end| self.prefixes.get(&model[..end]))
+    /// The list of these prices.
+    pub fn list(&self) -> PriceList {
+        let Ok(units) = UnitTable::with(BTreeMap::new()) else {
+            return PriceList::default();
         };
-        // A name with a star is a beginning of names, and no name itself.
-        self.all.get(model).filter(|_| !model.ends_with('*')).or_else(by_prefix)
-    }
-
-    /// What a request to a model costs in a group with this ratio.
-    ///
-    /// # Errors
-    /// The gateway sent no amount, and there is no price or the amount would be too large.
-    pub fn amount(&self, cost: &Cost, model: Option<&str>, ratio: Ratio) -> Result<Amount, Unknown> {
-        self.amount_of(cost, model, ratio, GroupPrice::cost)
-    }
-
-    /// The most that a request to a model can cost which has at most these counts.
-    ///
-    /// # Errors
-    /// As [`amount`](Self::amount).
-    pub fn most(&self, cost: &Cost, model: Option<&str>, ratio: Ratio) -> Result<Quota, Unknown> {
-        Ok(self.amount_of(cost, model, ratio, GroupPrice::most)?.quota)
-    }
-
-    fn amount_of(
-        &self,
-        cost: &Cost,
-        model: Option<&str>,
-        ratio: Ratio,
-        of: fn(&GroupPrice, &Counts) -> Result<Quota, TooExpensive>,
-    ) -> Result<Amount, Unknown> {
-        if let Some(quota) = cost.quota {
-            return Ok(Amount { quota, price: None });
-        }
-        let price = *self.find(model.unwrap_or_default()).ok_or(Unknown::NotPriced)?;
-        let price = GroupPrice { price, ratio };
-        let quota = of(&price, &cost.counts).map_err(Unknown::TooExpensive)?;
-        Ok(Amount { quota, price: Some(price) })
+        let units = Arc::new(units);
+        let own = |(name, price): (&String, &Price)| {
+            let prices = ModelPrices::new(price.rates_by_unit(), Vec::new(), Vec::new(), None, &units);
+            Some((name.clone(), OwnPrice::Prices(Arc::new(prices.ok()?))))
+        };
+        PriceList::new(self.all.iter().filter_map(own).collect(), &[], Vec::new())
     }
 
     /// All prices by the names of the settings.
@@ -108,8 +72,7 @@ impl TryFrom<BTreeMap<String, Price>> for PriceSettings {
         if all.len() > bounds::MAX_PRICES {
             return Err(PriceSettingsInvalid::TooMany);
         }
-        let mut prefixes = HashMap::new();
-        for (name, price) in &all {
+        for name in all.keys() {
             if !(1..=bounds::MAX_MODEL_CHARS).contains(&name.chars().count()) || name.chars().any(char::is_control) {
                 return Err(PriceSettingsInvalid::Name);
             }
@@ -117,9 +80,8 @@ impl TryFrom<BTreeMap<String, Price>> for PriceSettings {
             if prefix.unwrap_or(name).contains('*') {
                 return Err(PriceSettingsInvalid::Star(name.clone()));
             }
-            prefixes.extend(prefix.map(|prefix| (prefix.to_owned(), *price)));
         }
-        Ok(Self { all, prefixes })
+        Ok(Self { all })
     }
 }
 
@@ -131,61 +93,6 @@ mod tests {
         let price = |at: usize| toml::from_str(&format!("request = \"{at}\"")).unwrap();
         let all = names.iter().enumerate().map(|(at, name)| ((*name).to_owned(), price(at + 1)));
         all.collect::<BTreeMap<_, _>>().try_into()
-    }
-
-    #[test]
-    fn the_exact_name_counts_and_then_the_longest_beginning() {
-        let list = list(&["gpt-5*", "gpt-5-mini", "gpt-*", "claude", "müller-*"]).unwrap();
-        let found = |model| list.find(model).map(|price| price.request.to_string().parse::<usize>().unwrap());
-        let table = [
-            ("gpt-5-mini", Some(2)),
-            ("gpt-5-mini-2026", Some(1)),
-            ("gpt-5", Some(1)),
-            ("gpt-4o", Some(3)),
-            ("gpt-", Some(3)),
-            ("gpt", None),
-            ("GPT-5", None),
-            ("claude", Some(4)),
-            ("claude-5", None),
-            ("müller-7", Some(5)),
-            ("mü", None),
-            ("", None),
-            ("gpt-5*", Some(1)),
-            ("claude*", None),
-        ];
-        for (model, expected) in table {
-            assert_eq!(found(model), expected, "{model}");
-        }
-    }
-
-    #[test]
-    fn an_amount_that_was_sent_counts_and_then_the_price() {
-        let list = list(&["a", "dear"]).unwrap();
-        let counts = Counts { prompt_tokens: 7, ..Counts::default() };
-        let sent = Cost { quota: Some(Quota::LEAST), counts };
-        let amount = Amount { quota: Quota::LEAST, price: None };
-        for model in [Some("a"), Some("b"), None] {
-            assert_eq!(list.amount(&sent, model, Ratio::ONE), Ok(amount));
-        }
-        let not_sent = Cost { quota: None, counts };
-        let priced = list.amount(&not_sent, Some("a"), Ratio::new(500_000_000).unwrap()).unwrap();
-        assert_eq!(priced.quota.get(), 250_000);
-        assert_eq!(priced.price.unwrap().price, *list.find("a").unwrap());
-        assert_eq!(list.amount(&not_sent, Some("b"), Ratio::ONE), Err(Unknown::NotPriced));
-        assert_eq!(list.amount(&not_sent, None, Ratio::ONE), Err(Unknown::NotPriced));
-        let dearest = PriceSettings::try_from(BTreeMap::from([("a".to_owned(), {
-            toml::from_str("request = \"1000000\"").unwrap()
-        })]));
-        let too_much = dearest.unwrap().amount(&not_sent, Some("a"), Ratio::new(1_001_000_000_000).unwrap());
-        assert_eq!(too_much, Err(Unknown::TooExpensive(TooExpensive)));
-    }
-
-    #[test]
-    fn a_star_alone_is_the_price_of_every_other_model() {
-        let list = list(&["*", "a"]).unwrap();
-        assert!(["", "a", "b", "*", "ü"].iter().all(|model| list.find(model).is_some()));
-        let named: Vec<_> = ["", "a", "b", "*", "ü"].into_iter().filter(|m| list.find_named(m).is_some()).collect();
-        assert_eq!(named, ["a"]);
     }
 
     #[test]

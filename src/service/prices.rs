@@ -11,8 +11,9 @@ use tokio::sync::Notify;
 use crate::domain::clock::Clock;
 use crate::domain::group::Groups;
 use crate::domain::id::PriceId;
-use crate::domain::price::GroupPrice;
 use crate::domain::price_settings::PriceSettings;
+use crate::domain::prices::cost::GroupPrice;
+use crate::domain::prices::list::PriceList;
 use crate::domain::time::UnixTime;
 use prometheus_client::registry::Registry;
 
@@ -60,11 +61,18 @@ impl PriceFile {
 /// What is in force.
 #[derive(Debug, Clone)]
 pub struct PricesInForce {
-    pub list: Arc<PriceSettings>,
+    pub settings: Arc<PriceSettings>,
+    pub list: Arc<PriceList>,
     /// Since when. Other servers may have had the list earlier; a restart does not matter.
     pub since: UnixTime,
     /// Why a newer list is not in force.
     pub refused: Option<String>,
+}
+
+impl PricesInForce {
+    fn new(settings: PriceSettings, since: UnixTime) -> Self {
+        Self { list: Arc::new(settings.list()), settings: Arc::new(settings), since, refused: None }
+    }
 }
 
 /// The price list. It is read again each minute and when asked, so a new model needs no restart; one that cannot be
@@ -87,22 +95,22 @@ impl Debug for Prices {
 }
 
 impl Prices {
-    /// With `list` in force, until `file` has another one.
+    /// With these prices in force, until `file` has others.
     pub fn new(
         base: &Base,
-        (list, groups): (PriceSettings, Groups),
+        (settings, groups): (PriceSettings, Groups),
         file: Option<PriceFile>,
         registry: &mut Registry,
     ) -> Self {
         let (db, clock) = (base.db.clone(), Arc::clone(&base.clock));
         let metrics = PriceMetrics::register(registry);
-        let in_force = PricesInForce { list: Arc::new(list), since: clock.now(), refused: None };
+        let in_force = PricesInForce::new(settings, clock.now());
         let (in_force, ids) = (RwLock::new(in_force), Mutex::default());
         Self { db, clock, groups, file, in_force, ids, read_now: Notify::new(), metrics }
     }
 
     /// The list in force.
-    pub fn list(&self) -> Arc<PriceSettings> {
+    pub fn list(&self) -> Arc<PriceList> {
         Arc::clone(&self.in_force.read().unwrap_or_else(PoisonError::into_inner).list)
     }
 
@@ -142,7 +150,7 @@ impl Prices {
 
     /// A file without the section has no prices, but only an empty section takes away those that are in force.
     fn or_none(&self, list: Option<PriceSettings>) -> Result<PriceSettings, String> {
-        let is_missing = list.is_none() && self.list().all().len() > 0;
+        let is_missing = list.is_none() && self.in_force().settings.all().len() > 0;
         let message = "the settings file has no section [prices] any more; to have no prices, leave it there empty";
         if is_missing { Err(message.to_owned()) } else { Ok(list.unwrap_or_default()) }
     }
@@ -151,10 +159,10 @@ impl Prices {
         self.metrics.read(read.is_err());
         let mut in_force = self.in_force.write().unwrap_or_else(PoisonError::into_inner);
         match read {
-            Ok(list) => {
-                if list != *in_force.list {
-                    tracing::info!(prices = list.all().len(), "a new price list is in force");
-                    *in_force = PricesInForce { list: Arc::new(list), since: self.clock.now(), refused: None };
+            Ok(settings) => {
+                if settings != *in_force.settings {
+                    tracing::info!(prices = settings.all().len(), "a new price list is in force");
+                    *in_force = PricesInForce::new(settings, self.clock.now());
                 }
                 in_force.refused = None;
             }
@@ -169,14 +177,14 @@ impl Prices {
 
     /// Says which list this server has, and counts how many the servers have.
     async fn compare(&self) -> Result<(), StorageError> {
-        let list = self.list();
-        let (digest, now) = (list.digest(&self.groups), self.clock.now());
+        let settings = self.in_force().settings;
+        let (digest, now) = (settings.digest(&self.groups), self.clock.now());
         let mut conn = self.db.acquire().await?;
         let since = prices::see_list(&mut conn, &digest, now).await?;
         let lists = prices::list_lists(&mut conn, now).await?.len();
         drop(conn);
         let mut in_force = self.in_force.write().unwrap_or_else(PoisonError::into_inner);
-        if in_force.list == list {
+        if in_force.settings == settings {
             in_force.since = since;
         }
         drop(in_force);
@@ -232,6 +240,6 @@ impl Prices {
         if known.len() >= MAX_IDS {
             known.clear();
         }
-        known.extend(ids);
+        known.extend(ids.iter().map(|(price, id)| (price.clone(), *id)));
     }
 }

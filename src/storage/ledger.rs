@@ -10,7 +10,7 @@ use super::{Conn, StorageError};
 use crate::domain::id::{GatewayId, OldKeyId, PriceId, ReservationId, TokenId, UserId};
 use crate::domain::ledger::{ChargeOutcome, Counts, LockedToken, RequestDetails, Reservation, Wallet};
 use crate::domain::money::Quota;
-use crate::domain::price::GroupPrice;
+use crate::domain::prices::cost::GroupPrice;
 use crate::domain::time::{Day, UnixTime};
 
 /// A locked wallet.

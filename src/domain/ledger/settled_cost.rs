@@ -3,19 +3,17 @@
 use super::reservation::{Reservation, ReservationState};
 use crate::domain::counts::Counts;
 use crate::domain::money::Quota;
-use crate::domain::price::GroupPrice;
-use crate::domain::price_settings::PriceSettings;
-use crate::domain::prices::cost::{Cost, TooExpensive};
+use crate::domain::prices::cost::{Amount, Cost, TooExpensive, Unknown};
+use crate::domain::prices::list::PriceList;
+use crate::domain::time::UnixTime;
 
 /// What a settlement costs, and why.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub enum SettledCost {
-    /// The gateway sent the amount.
+    /// The gateway sent the amount, or the reservation was settled by the same counts before and cost this.
     Told(Quota),
-    /// The reservation was settled by the same counts before, and this is what it cost then.
-    Repeated(Quota),
     /// By the price of a model.
-    Priced(Quota, GroupPrice),
+    Priced(Amount),
     /// The hold, because no model has a price.
     Held(Quota),
 }
@@ -27,11 +25,12 @@ pub enum SettledCost {
 /// # Errors
 /// It would cost more than there can be.
 pub fn settled_cost(
-    prices: &PriceSettings,
+    prices: &PriceList,
     reservation: &Reservation,
     settled_by: Option<&Counts>,
     cost: &Cost,
     (answered, requested): (&str, &str),
+    at: UnixTime,
 ) -> Result<SettledCost, TooExpensive> {
     if let Some(quota) = cost.quota {
         return Ok(SettledCost::Told(quota));
@@ -39,14 +38,16 @@ pub fn settled_cost(
     if let ReservationState::Settled(before) = reservation.state
         && settled_by == Some(&cost.counts)
     {
-        return Ok(SettledCost::Repeated(before.requested));
+        return Ok(SettledCost::Told(before.requested));
     }
     // A price for all other models is one of the requested model only: it must not replace a price that this has.
-    let Some(price) = prices.find_named(answered).or_else(|| prices.find(requested)) else {
-        return Ok(SettledCost::Held(reservation.held));
-    };
-    let price = GroupPrice { price: *price, ratio: reservation.ratio };
-    Ok(SettledCost::Priced(price.cost(&cost.counts)?, price))
+    let found = prices.find_named(answered, None).or_else(|_| prices.find(requested, None));
+    let amount = found.map_err(|_| Unknown::NotPriced);
+    match amount.and_then(|prices| prices.amount(&cost.counts.into(), at, reservation.ratio)) {
+        Ok(amount) => Ok(SettledCost::Priced(amount)),
+        Err(Unknown::NotPriced) => Ok(SettledCost::Held(reservation.held)),
+        Err(Unknown::TooExpensive(error)) => Err(error),
+    }
 }
 
 #[cfg(test)]
@@ -57,7 +58,7 @@ mod tests {
     use crate::domain::group::Ratio;
     use crate::domain::id::{GatewayId, TokenId, UserId};
     use crate::domain::ledger::reservation::{OnExpiry, Settlement};
-    use crate::domain::time::UnixTime;
+    use crate::domain::price_settings::PriceSettings;
 
     fn quota(units: i64) -> Quota {
         Quota::grant(units).unwrap()
@@ -82,26 +83,25 @@ mod tests {
         let price = |dollars: &str| toml::from_str(&format!("request = \"{dollars}\"")).unwrap();
         let named = [("asked".to_owned(), price("1")), ("other".to_owned(), price("2"))];
         let with_star = named.clone().into_iter().chain([("*".to_owned(), price("3"))]);
-        let [list, all]: [PriceSettings; 2] =
-            [BTreeMap::from(named), with_star.collect()].map(|prices| prices.try_into().unwrap());
+        let [list, all] =
+            [BTreeMap::from(named), with_star.collect()].map(|prices| PriceSettings::try_from(prices).unwrap().list());
         let counts = Counts { prompt_tokens: 7, ..Counts::default() };
         let settlement =
             Settlement { requested: quota(70), charged: quota(60), shortfall: quota(10), was_expired: false };
         let (open, settled) = (ReservationState::Open, ReservationState::Settled(settlement));
         let cost = |prices, state, told: Option<i64>, by: Option<&Counts>, models| {
             let cost = Cost { quota: told.map(quota), counts };
-            settled_cost(prices, &reservation(state), by, &cost, models).unwrap()
+            settled_cost(prices, &reservation(state), by, &cost, models, UnixTime::new(0)).unwrap()
         };
         let amount = |cost| match cost {
             SettledCost::Told(quota) => ("told", quota.get()),
-            SettledCost::Repeated(quota) => ("repeated", quota.get()),
-            SettledCost::Priced(quota, _) => ("priced", quota.get()),
+            SettledCost::Priced(amount) => ("priced", amount.quota.get()),
             SettledCost::Held(quota) => ("held", quota.get()),
         };
         let table = [
             (cost(&list, open, Some(5), None, ("other", "asked")), ("told", 5)),
             (cost(&list, settled, Some(5), Some(&counts), ("other", "asked")), ("told", 5)),
-            (cost(&list, settled, None, Some(&counts), ("other", "asked")), ("repeated", 70)),
+            (cost(&list, settled, None, Some(&counts), ("other", "asked")), ("told", 70)),
             (cost(&list, settled, None, Some(&Counts::default()), ("other", "asked")), ("priced", 1_000_000)),
             (cost(&list, open, None, None, ("other", "asked")), ("priced", 1_000_000)),
             (cost(&list, open, None, None, ("unknown", "asked")), ("priced", 500_000)),

@@ -1,9 +1,16 @@
 //! What a request costs: as its gateway says, or by the price of its model.
 
+use std::sync::Arc;
+
+use super::list::PriceList;
+use super::model_prices::{ModelPrices, PriceContext};
+use super::rates::CostUnknown;
+use super::units::Units;
 use crate::domain::bounds;
 use crate::domain::counts::Counts;
+use crate::domain::group::Ratio;
 use crate::domain::money::Quota;
-use crate::domain::price::GroupPrice;
+use crate::domain::time::UnixTime;
 
 /// What a request costs, as its gateway says it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -20,16 +27,81 @@ impl From<Quota> for Cost {
 }
 
 /// What a request costs: an amount, and the price that it was computed by, if it was.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Amount {
     pub quota: Quota,
     pub price: Option<GroupPrice>,
 }
 
+/// What a model costs in a group: all that an amount was computed from besides counts.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub struct GroupPrice {
+    /// The rates that were in force, as [`Rates::content`] writes them.
+    rates: Arc<str>,
+    /// By which they are multiplied.
+    ratio: Ratio,
+}
+
+impl GroupPrice {
+    /// As JSON, by which the database knows it; the ratio in billionths.
+    pub fn content(&self) -> String {
+        format!(r#"{{{},"ratio":{}}}"#, self.rates, self.ratio.billionths())
+    }
+}
+
+impl ModelPrices {
+    /// What a request costs in a group, at a time.
+    ///
+    /// # Errors
+    /// The units have no price, or the amount would be too large.
+    pub fn amount(&self, units: &Units, at: UnixTime, ratio: Ratio) -> Result<Amount, Unknown> {
+        let rates = self.in_force(at, &PriceContext::new()).map_err(|_| Unknown::NotPriced)?;
+        let quota = rates.cost(units, ratio)?;
+        Ok(Amount { quota, price: Some(GroupPrice { rates: Arc::clone(rates.content()), ratio }) })
+    }
+
+    /// The most that a request with at most these units can cost.
+    ///
+    /// # Errors
+    /// As [`amount`](Self::amount).
+    pub fn most(&self, units: &Units, at: UnixTime, ratio: Ratio) -> Result<Quota, Unknown> {
+        let rates = self.in_force(at, &PriceContext::new()).map_err(|_| Unknown::NotPriced)?;
+        Ok(rates.most(units, ratio)?)
+    }
+}
+
+impl PriceList {
+    /// What a request to a model costs in a group, at a time.
+    ///
+    /// # Errors
+    /// The gateway sent no amount, and there is no price or the amount would be too large.
+    pub fn amount(&self, cost: &Cost, model: Option<&str>, at: UnixTime, ratio: Ratio) -> Result<Amount, Unknown> {
+        match cost.quota {
+            Some(quota) => Ok(Amount { quota, price: None }),
+            None => self.priced(model)?.amount(&cost.counts.into(), at, ratio),
+        }
+    }
+
+    /// The most that a request to a model can cost which has at most these counts.
+    ///
+    /// # Errors
+    /// As [`amount`](Self::amount).
+    pub fn most(&self, cost: &Cost, model: Option<&str>, at: UnixTime, ratio: Ratio) -> Result<Quota, Unknown> {
+        match cost.quota {
+            Some(quota) => Ok(quota),
+            None => self.priced(model)?.most(&cost.counts.into(), at, ratio),
+        }
+    }
+
+    fn priced(&self, model: Option<&str>) -> Result<Arc<ModelPrices>, Unknown> {
+        self.find(model.unwrap_or_default(), None).map_err(|_| Unknown::NotPriced)
+    }
+}
+
 /// Why it is not known what a request costs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Unknown {
-    /// The model is not in the list.
+    /// The model is not in the list, or its price says nothing of these units.
     NotPriced,
     TooExpensive(TooExpensive),
 }
@@ -38,3 +110,42 @@ pub enum Unknown {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("these counts cost more than {} dollars", bounds::MAX_QUOTA / bounds::QUOTA_PER_USD)]
 pub struct TooExpensive;
+
+impl From<CostUnknown> for Unknown {
+    fn from(unknown: CostUnknown) -> Self {
+        match unknown {
+            CostUnknown::TooExpensive(error) => Self::TooExpensive(error),
+            CostUnknown::NoRate(_) | CostUnknown::Missing(_) | CostUnknown::LessThanParts(_) => Self::NotPriced,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::domain::price_settings::PriceSettings;
+
+    #[test]
+    fn an_amount_that_was_sent_counts_and_then_the_price() {
+        let list = |text: &str| toml::from_str::<PriceSettings>(text).unwrap().list();
+        let prices = list("a = { request = \"1\" }");
+        let at = UnixTime::new(0);
+        let counts = Counts { prompt_tokens: 7, ..Counts::default() };
+        let sent = Cost { quota: Some(Quota::LEAST), counts };
+        for model in [Some("a"), Some("b"), None] {
+            let amount = Amount { quota: Quota::LEAST, price: None };
+            assert_eq!(prices.amount(&sent, model, at, Ratio::ONE), Ok(amount));
+        }
+        let not_sent = Cost { quota: None, counts };
+        let half = Ratio::new(500_000_000).unwrap();
+        let Amount { quota, price } = prices.amount(&not_sent, Some("a"), at, half).unwrap();
+        assert_eq!(quota.get(), 250_000);
+        assert!(price.unwrap().content().ends_with(r#","ratio":500000000}"#));
+        for model in [Some("b"), None] {
+            assert_eq!(prices.amount(&not_sent, model, at, Ratio::ONE), Err(Unknown::NotPriced));
+        }
+        let dearest = list("a = { request = \"1000000\" }");
+        let too_much = dearest.amount(&not_sent, Some("a"), at, Ratio::new(1_001_000_000_000).unwrap());
+        assert_eq!(too_much, Err(Unknown::TooExpensive(TooExpensive)));
+    }
+}

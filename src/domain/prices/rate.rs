@@ -16,7 +16,7 @@ pub struct UnitRate {
 
 /// The text is not a rate.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-#[error("must be dollars from 0 to {}, with {DECIMALS} decimals at most", bounds::MAX_RATE_USD)]
+#[error("must be dollars from 0 to {}, with {DECIMALS} decimals at most", bounds::MAX_UNIT_RATE_USD)]
 pub struct UnitRateInvalid;
 
 impl UnitRate {
@@ -34,13 +34,18 @@ impl UnitRate {
         }
     }
 
+    /// A rate in billionths of a dollar, 0 or more.
+    pub const fn from_nanos(nanos: i64) -> Self {
+        Self { attos: nanos as i128 * 1_000_000_000 }
+    }
+
     /// The rate in units of 10⁻¹⁸ dollars.
     pub const fn attos(self) -> i128 {
         self.attos
     }
 }
 
-const MAX_ATTOS: i128 = bounds::MAX_RATE_USD as i128 * 1_000_000_000_000_000_000;
+const MAX_ATTOS: i128 = bounds::MAX_UNIT_RATE_USD as i128 * 1_000_000_000_000_000_000;
 
 impl Display for UnitRate {
     /// Dollars as a decimal without zeros at its end.
@@ -96,8 +101,8 @@ mod tests {
 
     #[test]
     fn a_rate_is_read_exactly() {
-        let table = [("0.8", Some("0.8")), ("1e-18", Some("0.000000000000000001")), ("1000000", Some("1000000"))];
-        let refused = ["1e-19", "1000000.1", "-1", "one"].map(|text| (text, None));
+        let table = [("0.8", Some("0.8")), ("1e-18", Some("0.000000000000000001")), ("1000000000", Some("1000000000"))];
+        let refused = ["1e-19", "1000000000.1", "-1", "one"].map(|text| (text, None));
         for (text, written) in table.into_iter().chain(refused) {
             assert_eq!(UnitRate::read(text).ok().map(|rate| rate.to_string()).as_deref(), written, "{text}");
         }

@@ -2,18 +2,21 @@
 
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use num_bigint::BigInt;
 
 use super::cost::TooExpensive;
 use super::count::UnitCount;
-use super::rate::{TieredRate, UnitRate};
+use super::rate::{RateTier, TieredRate, UnitRate};
 use super::unit::{COMMON_PER, INPUT_TOKENS, REQUESTS, Unit, UnitTable};
 use super::units::Units;
 use crate::domain::bounds;
 use crate::domain::group::Ratio;
 use crate::domain::money::Quota;
+
+/// One of a unit, in billionths.
+const ONE: i128 = UnitCount::whole(1).nanos();
 
 /// Rates by unit.
 #[derive(Debug, Clone)]
@@ -23,6 +26,7 @@ pub struct Rates {
     all: Vec<RateOfUnit>,
     /// The least that is billed of a unit, if any of it was used.
     minimum: Option<(String, UnitCount)>,
+    content: OnceLock<Arc<str>>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -108,7 +112,7 @@ impl Rates {
         for (rate, parts) in rates.iter_mut().zip(parts) {
             rate.parts = parts;
         }
-        Ok(Self { table: Arc::clone(table), all: rates, minimum })
+        Ok(Self { table: Arc::clone(table), all: rates, minimum, content: OnceLock::new() })
     }
 
     /// These rates, with others in the place of some.
@@ -126,61 +130,81 @@ impl Rates {
         self.all.iter().map(|rate| (rate.unit.name().to_owned(), rate.rate.clone())).collect()
     }
 
+    /// All that a cost is computed from as the members of a JSON object, by which the database knows it: each unit with
+    /// its rate as decimal text, how many of it that is for, and the units with a rate that are parts of it.
+    pub fn content(&self) -> &Arc<str> {
+        self.content.get_or_init(|| {
+            let of_unit = |RateOfUnit { unit, rate, parts }: &RateOfUnit| {
+                let tier = |tier: &RateTier| format!(r#"[{},"{}"]"#, tier.start, tier.rate);
+                let tiers = list(r#","tiers":"#, rate.tiers.iter().map(tier));
+                let parts = parts.iter().filter_map(|part| self.all.get(*part));
+                let parts = list(r#","parts":"#, parts.map(|part| format!("\"{}\"", part.unit.name())));
+                let (name, per, base) = (unit.name(), unit.per(), rate.base);
+                format!(r#"{{"unit":"{name}","per":{per},"rate":"{base}"{tiers}{parts}}}"#)
+            };
+            let minimum = self.minimum.iter().map(|(unit, count)| format!(r#","minimum":["{unit}",{count}]"#));
+            let rates = list(r#""rates":"#, self.all.iter().map(of_unit));
+            (rates + &minimum.collect::<String>()).into()
+        })
+    }
+
     /// The least quota that covers these units.
     ///
     /// # Errors
     /// See [`CostUnknown`].
     pub fn cost(&self, units: &Units, ratio: Ratio) -> Result<Quota, CostUnknown> {
-        self.check_coverage(units)?;
         let input = units.get(INPUT_TOKENS).nanos();
+        self.quota(units, ratio, |of| (of.rate.at(input), &of.unit))
+    }
+
+    /// The least quota that covers what a request with these units can turn out to be: of what it cannot exclude, such
+    /// as a cache that is written or thinking, all may be the dearest. Sound and pictures are only what is counted of
+    /// them, and may turn out to be none.
+    ///
+    /// # Errors
+    /// See [`CostUnknown`].
+    pub fn most(&self, units: &Units, ratio: Ratio) -> Result<Quota, CostUnknown> {
+        let needs_rate = |unit: &Unit| unit.needs_own_rate() && self.find(unit.name()).is_none();
+        let mut used = units.used().filter_map(|(name, _)| self.table.get(name));
+        if let Some(unit) = used.find(|unit| needs_rate(unit)) {
+            return Err(CostUnknown::NoRate(unit.name().to_owned()));
+        }
+        let input = units.get(INPUT_TOKENS).nanos();
+        self.quota(units, ratio, |of| {
+            let without_content = self.whole_without_content(&of.unit);
+            let rates = [self.dearest(&of.unit, input), without_content.and_then(|unit| self.dearest(unit, input))];
+            let dearest = rates.into_iter().flatten().max_by_key(|(rate, unit)| amount(ONE, *rate, unit));
+            dearest.unwrap_or((of.rate.base, &of.unit))
+        })
+    }
+
+    /// The least quota that covers the own count of each unit, without its parts, times a rate.
+    fn quota<'a>(
+        &'a self,
+        units: &Units,
+        ratio: Ratio,
+        rate: impl Fn(&'a RateOfUnit) -> (UnitRate, &'a Unit),
+    ) -> Result<Quota, CostUnknown> {
+        self.check_coverage(units)?;
         let mut own_counts: Vec<i128> = Vec::with_capacity(self.all.len());
         let mut sum = BigInt::ZERO;
-        for RateOfUnit { unit, rate, parts } in &self.all {
-            let name = unit.name();
-            if units.reported(name).is_none() && self.may_be_both(unit, units) {
+        for of in &self.all {
+            let name = of.unit.name();
+            if units.reported(name).is_none() && self.may_be_both(&of.unit, units) {
                 return Err(CostUnknown::Missing(name.to_owned()));
             }
-            let of_parts: i128 = parts.iter().filter_map(|part| own_counts.get(*part)).sum();
+            let of_parts: i128 = of.parts.iter().filter_map(|part| own_counts.get(*part)).sum();
             let own_count = self.billed(name, units).nanos() - of_parts;
             if own_count < 0 {
                 return Err(CostUnknown::LessThanParts(name.to_owned()));
             }
             own_counts.push(own_count);
-            sum += amount(own_count, rate.at(input), unit);
-        }
-        Ok(quota(&sum, ratio)?)
-    }
-
-    /// The least quota that covers every request that uses at most these units. What a request cannot exclude, such as
-    /// a cache that is written or thinking, may be all of it; sound and pictures are only what is counted of them.
-    ///
-    /// # Errors
-    /// See [`CostUnknown`].
-    pub fn most(&self, units: &Units, ratio: Ratio) -> Result<Quota, CostUnknown> {
-        self.check_coverage(units)?;
-        let input = units.get(INPUT_TOKENS).nanos();
-        let mut sum = self.find(REQUESTS).map_or(BigInt::ZERO, |requests| {
-            amount(UnitCount::whole(1).nanos(), requests.rate.dearest(input), &requests.unit)
-        });
-        for (name, _) in units.used() {
-            let Some(unit) = self.table.get(name) else {
-                return Err(CostUnknown::NoRate(name.to_owned()));
-            };
-            if unit.needs_own_rate() && self.find(name).is_none() {
-                return Err(CostUnknown::NoRate(name.to_owned()));
-            }
-            let count = self.billed(name, units).nanos();
-            let dearest = || self.dearest(unit, input).map(|(rate, unit)| amount(count, rate, unit));
-            if unit.wholes().is_empty() {
-                sum += dearest().unwrap_or(BigInt::ZERO);
-            } else if let Some(whole) = self.whole_without_content(unit) {
-                // So much of the whole may be dearer.
-                let as_whole = self.dearest(whole, input);
-                let as_whole = as_whole.map_or(BigInt::ZERO, |(rate, unit)| amount(count, rate, unit));
-                sum += (dearest().unwrap_or(BigInt::ZERO) - as_whole).max(BigInt::ZERO);
+            if own_count > 0 {
+                let (rate, unit) = rate(of);
+                sum += amount(own_count, rate, unit);
             }
         }
-        Ok(quota(&sum, ratio)?)
+        Ok(in_quota(&sum, ratio)?)
     }
 
     fn find(&self, name: &str) -> Option<&RateOfUnit> {
@@ -218,7 +242,7 @@ impl Rates {
             (rate.unit.name() == unit.name() || rate.unit.is_part_of(unit)) && rate.unit.special_content() == content
         };
         let rates = self.all.iter().filter(of_unit).map(|rate| (rate.rate.dearest(input), rate.unit.as_ref()));
-        rates.max_by_key(|(rate, unit)| amount(UnitCount::whole(1).nanos(), *rate, unit))
+        rates.max_by_key(|(rate, unit)| amount(ONE, *rate, unit))
     }
 
     /// The unit of which a unit is the part with special content, if that whole has no special content itself.
@@ -245,14 +269,19 @@ impl Rates {
     }
 }
 
+/// A JSON list after the name of its member; nothing if it is empty.
+fn list(member: &str, items: impl Iterator<Item = String>) -> String {
+    let items: Vec<String> = items.collect();
+    if items.is_empty() { String::new() } else { format!("{member}[{}]", items.join(",")) }
+}
+
 /// So many billionths of a unit times a rate, in 10⁻²⁷ dollars divided by [`COMMON_PER`].
 fn amount(nanos: i128, rate: UnitRate, unit: &Unit) -> BigInt {
-    let per_unit = rate.attos() * (COMMON_PER / i128::from(unit.per()));
-    BigInt::from(nanos) * BigInt::from(per_unit)
+    BigInt::from(nanos) * BigInt::from(rate.attos()) * BigInt::from(COMMON_PER / i128::from(unit.per()))
 }
 
 /// The least quota that covers such an amount in a group with this ratio: rounded once, up.
-fn quota(amount: &BigInt, ratio: Ratio) -> Result<Quota, TooExpensive> {
+fn in_quota(amount: &BigInt, ratio: Ratio) -> Result<Quota, TooExpensive> {
     let scaled = amount * BigInt::from(ratio.billionths()) * BigInt::from(bounds::QUOTA_PER_USD);
     let one = BigInt::from(10).pow(27 + 9) * BigInt::from(COMMON_PER);
     let units = (scaled + &one - BigInt::from(1)) / one;
@@ -265,7 +294,6 @@ mod tests {
 
     use proptest::prelude::*;
 
-    use super::super::rate::RateTier;
     use super::*;
 
     fn table() -> Arc<UnitTable> {
@@ -337,6 +365,18 @@ mod tests {
         // 20 plain, 30 audio, 20 cached, 30 both.
         assert_eq!(both(30), Ok((20 + 300 + 10 + 60) / 2));
         assert_eq!(both(0), Err(CostUnknown::LessThanParts("input_tokens".into())));
+    }
+
+    #[test]
+    fn the_content_has_everything_that_a_cost_is_computed_from() {
+        let rate = |text| UnitRate::read(text).unwrap();
+        let tiers = vec![RateTier { start: 1_000, rate: rate("4") }];
+        let input = TieredRate { base: rate("2"), tiers };
+        let all = [("input_tokens".to_owned(), input), ("cache_read_tokens".to_owned(), rate("0.2").into())];
+        let minimum = Some(("input_tokens".to_owned(), UnitCount::whole(10)));
+        let rates = Rates::new(all.into(), minimum, &table()).unwrap();
+        let expected = r#""rates":[{"unit":"cache_read_tokens","per":1000000,"rate":"0.2"},{"unit":"input_tokens","per":1000000,"rate":"2","tiers":[[1000,"4"]],"parts":["cache_read_tokens"]}],"minimum":["input_tokens",10]"#;
+        assert_eq!(&**rates.content(), expected);
     }
 
     #[test]
@@ -418,31 +458,34 @@ mod tests {
 
     proptest! {
         #[test]
-        fn a_request_with_at_most_these_units_costs_at_most_the_hold(
-            rates in any_rates(), units in any_units(), shares in proptest::collection::vec(0..=4_i64, 64),
-        ) {
-            let table = table();
-            units.check(&table).unwrap();
-            // Less of everything, in the same proportion for a unit and its parts, and some of it in no part.
+        fn a_request_costs_at_most_its_hold(rates in any_rates(), units in any_units(), share in 0..=4_i64) {
+            let Ok(most) = rates.most(&units, Ratio::ONE) else {
+                return Ok(());
+            };
+            // Less of everything, in one proportion.
             let mut less = Units::default();
-            let share = shares[0];
             for (name, count) in units.used() {
-                less.add(name, UnitCount::whole(i64::try_from(count.nanos() / 1_000_000_000).unwrap() * share / 4)).unwrap();
+                less.add(name, UnitCount::whole(i64::try_from(count.nanos() / ONE).unwrap() * share / 4)).unwrap();
             }
-            if let Ok(most) = rates.most(&units, Ratio::ONE) {
-                for used in [&units, &less] {
-                    if let Ok(cost) = rates.cost(used, Ratio::ONE) {
-                        prop_assert!(cost <= most, "{used:?} costs {cost:?} of {most:?}");
-                    }
+            // What is named as nothing more special may all be cache or thinking, and sound may be none.
+            let plain = |whole: &'static str, part: &'static str| {
+                let count = (units.get(whole).nanos() - units.get(part).nanos()) / ONE;
+                Units::from([(whole, i64::try_from(count).unwrap())])
+            };
+            let mut cases = vec![units.clone(), less];
+            for (whole, content, part) in [
+                ("input_tokens", "input_audio_tokens", "cache_write_tokens"),
+                ("output_tokens", "output_audio_tokens", "output_reasoning_tokens"),
+            ] {
+                let mut all = plain(whole, content);
+                all.add(part, all.get(whole)).unwrap();
+                if units.used().all(|(name, _)| name == whole || name == content) {
+                    cases.extend([plain(whole, content), all]);
                 }
-                // Of what a request cannot exclude, all may be cache or thinking.
-                for (whole, part) in [("input_tokens", "cache_write_tokens"), ("output_tokens", "output_reasoning_tokens")] {
-                    let mut all = Units::default();
-                    all.add(whole, units.get(whole)).unwrap();
-                    all.add(part, units.get(whole)).unwrap();
-                    if let Ok(cost) = rates.cost(&all, Ratio::ONE) {
-                        prop_assert!(cost <= most, "{all:?} costs {cost:?} of {most:?}");
-                    }
+            }
+            for used in cases {
+                if let Ok(cost) = rates.cost(&used, Ratio::ONE) {
+                    prop_assert!(cost <= most, "{used:?} costs {cost:?} of {most:?}");
                 }
             }
         }

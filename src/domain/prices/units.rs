@@ -1,15 +1,17 @@
 //! How much of each unit a request used.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
 
 use super::count::{UnitCount, UnitCountInvalid};
 use super::unit::{REQUESTS, UnitTable};
+use crate::domain::counts::Counts;
 
 /// Counts by unit. Units that are missing are 0.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Units {
-    counts: BTreeMap<String, UnitCount>,
+    counts: BTreeMap<Cow<'static, str>, UnitCount>,
 }
 
 /// Counts that no request can have.
@@ -33,7 +35,7 @@ impl Units {
     /// # Errors
     /// See [`UnitsInvalid::Different`].
     pub fn add(&mut self, unit: &str, count: UnitCount) -> Result<(), UnitsInvalid> {
-        match self.counts.entry(unit.to_owned()) {
+        match self.counts.entry(Cow::Owned(unit.to_owned())) {
             Entry::Vacant(entry) => {
                 entry.insert(count);
             }
@@ -51,9 +53,9 @@ impl Units {
         let mut sums: BTreeMap<&(String, String), i128> = BTreeMap::new();
         for (name, count) in &self.counts {
             let unit = table.get(name).filter(|_| name != REQUESTS);
-            let unit = unit.ok_or_else(|| UnitsInvalid::Unknown(name.clone()))?;
+            let unit = unit.ok_or_else(|| UnitsInvalid::Unknown(name.to_string()))?;
             if let Some(whole) = unit.wholes().iter().find(|whole| self.get(whole) < *count) {
-                return Err(UnitsInvalid::Part { part: name.clone(), whole: whole.clone() });
+                return Err(UnitsInvalid::Part { part: name.to_string(), whole: whole.clone() });
             }
             for whole in unit.direct_wholes() {
                 *sums.entry(whole).or_default() += count.nanos();
@@ -80,13 +82,34 @@ impl Units {
     /// Units with a count above 0.
     pub fn used(&self) -> impl Iterator<Item = (&str, UnitCount)> {
         let used = self.counts.iter().filter(|(_, count)| **count > UnitCount::ZERO);
-        used.map(|(unit, count)| (unit.as_str(), *count))
+        used.map(|(unit, count)| (unit.as_ref(), *count))
     }
 }
 
-impl<const N: usize> From<[(&str, i64); N]> for Units {
-    fn from(counts: [(&str, i64); N]) -> Self {
-        Self { counts: counts.into_iter().map(|(unit, count)| (unit.to_owned(), UnitCount::whole(count))).collect() }
+impl<const N: usize> From<[(&'static str, i64); N]> for Units {
+    fn from(counts: [(&'static str, i64); N]) -> Self {
+        counts.into_iter().map(|(unit, count)| (unit, Some(count))).collect()
+    }
+}
+
+impl From<Counts> for Units {
+    fn from(counts: Counts) -> Self {
+        [
+            ("input_tokens", Some(counts.prompt_tokens)),
+            ("output_tokens", Some(counts.completion_tokens)),
+            ("cache_read_tokens", counts.cached_tokens),
+            ("cache_write_tokens", counts.cache_write_tokens),
+        ]
+        .into_iter()
+        .collect()
+    }
+}
+
+impl FromIterator<(&'static str, Option<i64>)> for Units {
+    /// Whole numbers of units; `None` is missing.
+    fn from_iter<T: IntoIterator<Item = (&'static str, Option<i64>)>>(counts: T) -> Self {
+        let known = counts.into_iter().filter_map(|(unit, count)| Some((unit, count?)));
+        Self { counts: known.map(|(unit, count)| (Cow::Borrowed(unit), UnitCount::whole(count))).collect() }
     }
 }
 

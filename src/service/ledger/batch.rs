@@ -15,8 +15,8 @@ use crate::domain::ledger::{
 };
 use crate::domain::money::Quota;
 use crate::domain::old_key::UsedKey;
-use crate::domain::price_settings::PriceSettings;
 use crate::domain::prices::cost::{Amount, Cost, Unknown};
+use crate::domain::prices::list::PriceList;
 use crate::domain::time::UnixTime;
 use crate::service::key_cache::CachedKey;
 use crate::service::rng::Rng;
@@ -37,7 +37,7 @@ pub(super) struct Batch<'a> {
     records: BTreeMap<GatewayRequestId, RequestIdRecord>,
     /// The counts of reservations that are settled, for those that are settled by counts again.
     settled_by: BTreeMap<ReservationId, Counts>,
-    prices: Arc<PriceSettings>,
+    prices: Arc<PriceList>,
     changes: Changes,
     last_reservation: Option<ReservationId>,
     rng: &'a Rng,
@@ -48,7 +48,7 @@ impl<'a> Batch<'a> {
     pub(super) fn new(
         locked: LockedRows,
         at: Moment,
-        prices: Arc<PriceSettings>,
+        prices: Arc<PriceList>,
         rng: &'a Rng,
         addresses: ClientAddresses,
     ) -> Self {
@@ -99,13 +99,13 @@ impl<'a> Batch<'a> {
 
     /// What a charge of a token costs: what its gateway says, or what the price of the model says.
     pub(super) fn amount(&self, id: TokenId, cost: &Cost, context: &RequestContext) -> Result<Amount, LedgerError> {
-        let amount = self.prices.amount(cost, context.model.as_deref(), self.ratio(id));
+        let amount = self.prices.amount(cost, context.model.as_deref(), self.at.now, self.ratio(id));
         amount.map_err(|unknown| self.refuse_unknown(id, unknown, context))
     }
 
     /// What a reservation of a token holds: the same, but the most that a request with these counts can cost.
     pub(super) fn most(&self, id: TokenId, cost: &Cost, context: &RequestContext) -> Result<Quota, LedgerError> {
-        let most = self.prices.most(cost, context.model.as_deref(), self.ratio(id));
+        let most = self.prices.most(cost, context.model.as_deref(), self.at.now, self.ratio(id));
         most.map_err(|unknown| self.refuse_unknown(id, unknown, context))
     }
 
@@ -132,15 +132,14 @@ impl<'a> Batch<'a> {
         models: (&str, &str),
     ) -> Result<Amount, LedgerError> {
         let settled_by = self.settled_by.get(&id);
-        let (quota, price) = match settled_cost(&self.prices, reservation, settled_by, cost, models)? {
-            SettledCost::Told(quota) | SettledCost::Repeated(quota) => (quota, None),
-            SettledCost::Priced(quota, price) => (quota, Some(price)),
+        match settled_cost(&self.prices, reservation, settled_by, cost, models, self.at.now)? {
+            SettledCost::Priced(amount) => Ok(amount),
+            SettledCost::Told(quota) => Ok(Amount { quota, price: None }),
             SettledCost::Held(quota) => {
                 tracing::warn!(model = models.0, "a settlement without a price is charged its hold");
-                (quota, None)
+                Ok(Amount { quota, price: None })
             }
-        };
-        Ok(Amount { quota, price })
+        }
     }
 
     /// What a request is for, as it is stored.

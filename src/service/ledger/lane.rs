@@ -20,7 +20,7 @@ use crate::domain::calendar::Moment;
 use crate::domain::client_addresses::ClientAddresses;
 use crate::domain::id::PriceId;
 use crate::domain::money::Quota;
-use crate::domain::price::GroupPrice;
+use crate::domain::prices::cost::GroupPrice;
 use crate::domain::time::Micros;
 use crate::service::clock;
 use crate::service::core::Core;
@@ -247,7 +247,7 @@ impl Lane {
         if ids == RequestIds::TakeForNew && is_any_recorded(conn, operations).await? {
             return Err(StorageError::Constraint(Constraint::RequestIdUnique));
         }
-        let prices = changes.charges.iter().filter_map(|charge| charge.price).collect();
+        let prices = changes.charges.iter().filter_map(|charge| charge.price.clone()).collect();
         changes.price_ids = self.parts.prices.ids(conn, prices, at.now).await?;
         if !changes.is_empty() {
             ledger::write(conn, &changes).await?;

@@ -1,0 +1,3 @@
+//! Reads from the answers of providers what they counted: units, the model, told costs.
+
+pub mod number;

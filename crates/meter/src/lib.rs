@@ -1,3 +1,4 @@
 //! Reads from the answers of providers what they counted: units, the model, told costs.
 
+pub mod json_value;
 pub mod number;

@@ -2,3 +2,5 @@
 
 pub mod json_value;
 pub mod number;
+pub mod text_rule;
+pub mod value_path;

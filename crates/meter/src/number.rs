@@ -18,8 +18,8 @@ pub struct ExactNumber {
 impl ExactNumber {
     pub const ZERO: Self = Self { value: 0 };
 
-    /// Reads a number as JSON writes it, also with an exponent. What has more than 18 decimals is rounded up. What is not
-    /// a number, below 0 or too large is `None`.
+    /// Reads a number as JSON writes it, also with an exponent. More than 18 decimals are rounded up. `None` if it is
+    /// not a number, below 0 or too large.
     pub fn read(text: &str) -> Option<Self> {
         let (is_negative, text) = text.strip_prefix('-').map_or((false, text), |rest| (true, rest));
         let (mantissa, exponent) = text.split_once(['e', 'E']).unwrap_or((text, "0"));

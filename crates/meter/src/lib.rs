@@ -3,6 +3,7 @@
 mod answer;
 pub mod extraction;
 pub mod extractor;
+pub mod extractors;
 pub mod json_value;
 pub mod number;
 pub mod text_rule;

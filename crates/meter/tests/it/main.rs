@@ -4,3 +4,4 @@
 
 mod answers;
 mod genai_prices;
+mod random_json;

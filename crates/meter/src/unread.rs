@@ -38,13 +38,13 @@ fn walk(names: &mut BTreeSet<String>, name: &str, value: &JsonValue, read: &[&Js
         JsonValue::Number(text) => {
             let is_zero = !text.split(['e', 'E']).next().unwrap_or_default().contains(|c| matches!(c, '1'..='9'));
             if !is_zero && !read.iter().any(|read| ptr::eq(*read, value)) && names.len() < MAX_NAMES {
-                names.insert(printable(name));
+                names.insert(name.to_owned());
             }
         }
         JsonValue::Object(members) => {
             for (member, value) in members.iter().filter(|(member, _)| !NOT_BILLED.contains(&member.as_str())) {
                 let dot = if name.is_empty() { "" } else { "." };
-                walk(names, &format!("{name}{dot}{member}"), value, read);
+                walk(names, &printable(&format!("{name}{dot}{member}")), value, read);
             }
         }
         JsonValue::List(items) => items.iter().for_each(|item| walk(names, name, item, read)),

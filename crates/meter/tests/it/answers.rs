@@ -68,11 +68,11 @@ fn answers_are_read_by_our_extractors() {
 fn counts_alone_are_read_alike() {
     let extractors = own_extractors();
     let extractor = extractors.get("anthropic", "default").unwrap();
-    let counts = r#"{"input_tokens": 6, "output_tokens": 9, "cache_read_input_tokens": 3, "service_tier": "priority"}"#;
+    let counts = r#"{"input_tokens": 6, "output_tokens": 9, "cache_read_input_tokens": 3, "service_tier": "batch"}"#;
     let answer = format!(r#"{{"type": "message", "usage": {counts}}}"#);
     let [alone, whole] = [counts, &answer].map(|json| extractor.extract(&JsonValue::read(json).unwrap()).unwrap());
     assert_eq!(alone, whole);
-    assert_eq!(alone.context["service_tier"], "priority");
+    assert_eq!(alone.context["processing"], "batch");
 }
 
 #[test]
@@ -109,6 +109,6 @@ fn the_events_of_a_message_are_merged() {
     let expected = [("input_tokens", "11"), ("output_tokens", "51")];
     assert_eq!(units(&extracted), expected.map(|(unit, number)| (unit.to_owned(), number.to_owned())).into());
     assert_eq!(extracted.model.as_deref(), Some("claude-opus-5"));
-    assert_eq!(extracted.context["service_tier"], "standard");
+    assert_eq!(extracted.context["processing"], "standard");
     assert_eq!(extracted.unread, BTreeSet::new());
 }

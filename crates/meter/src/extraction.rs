@@ -13,13 +13,13 @@ use crate::value_path::{ValuePath, WrongType};
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Extracted {
     pub model: Option<String>,
-    /// By name of the unit, in billionths at most. A unit that is absent was not counted.
+    /// By name of the unit, with 9 decimals at most. A unit that is absent was not counted.
     pub units: BTreeMap<String, ExactNumber>,
     /// The cost in dollars that the answer tells, above 0.
     pub cost: Option<ExactNumber>,
-    /// What selects prices, such as the service tier. Whether a value is known is not looked at.
+    /// What selects prices, such as the service tier. Values can be unknown ones.
     pub context: BTreeMap<String, String>,
-    /// Numbers that nothing reads, by [`unread`]. They may be billed.
+    /// Names of numbers other than 0 that no path reads, at most 100 of 64 printable characters. They may be billed.
     pub unread: BTreeSet<String>,
 }
 
@@ -111,8 +111,7 @@ impl Extraction<'_> {
         for path in self.extractor.number_paths() {
             if let Some(value) = answer.root_value(path)? {
                 read.push(value);
-                let number = self.number(path, value)?;
-                self.count(path, number);
+                self.keep_largest(path, value)?;
             }
         }
         for CostRule { path, r#if, .. } in &self.extractor.costs {
@@ -120,8 +119,7 @@ impl Extraction<'_> {
                 read.push(value);
                 // A cost below 0 is none.
                 if !matches!(value, JsonValue::Number(text) if text.starts_with('-')) {
-                    let number = self.number(path, value)?;
-                    self.count(path, number);
+                    self.keep_largest(path, value)?;
                 }
             }
             if let Some(flag) = r#if
@@ -130,6 +128,13 @@ impl Extraction<'_> {
                 self.flags.insert(flag);
             }
         }
+        self.read_items(answer)?;
+        self.read_texts(answer)?;
+        unread::add_unread(&mut self.extracted.unread, answer.usage, &read);
+        Ok(())
+    }
+
+    fn read_items(&mut self, answer: &Answer<'_>) -> Result<(), ExtractError> {
         for (mapping, count) in self.extractor.mappings.iter().zip(&mut self.item_counts) {
             if let MappingSource::Count(rule) = &mapping.source
                 && let Some(JsonValue::List(items)) = answer.answer_value(&rule.path)?
@@ -138,30 +143,32 @@ impl Extraction<'_> {
                 *count = u32::try_from(matching).unwrap_or(u32::MAX).max(*count);
             }
         }
+        Ok(())
+    }
+
+    fn read_texts(&mut self, answer: &Answer<'_>) -> Result<(), ExtractError> {
         for (name, path) in &self.extractor.context {
             if let Some(JsonValue::Text(text)) = answer.answer_value(path)? {
                 self.extracted.context.insert(name.clone(), text.clone());
             }
         }
+        // As in the library, a model that is no text is none.
         if let Ok(Some(JsonValue::Text(model))) = answer.answer_value(&self.extractor.model_path)
             && !model.is_empty()
         {
             self.extracted.model = Some(model.clone());
         }
-        unread::add_unread(&mut self.extracted.unread, answer.usage, &read);
         Ok(())
     }
 }
 
 impl<'a> Extraction<'a> {
-    fn count(&mut self, path: &'a ValuePath, number: ExactNumber) {
+    fn keep_largest(&mut self, path: &'a ValuePath, value: &JsonValue) -> Result<(), ExtractError> {
+        let number = if let JsonValue::Number(text) = value { ExactNumber::read(text) } else { None };
+        let number = number.ok_or_else(|| ExtractError::NotANumber(self.full_path(path)))?;
         let largest = self.numbers.entry(path).or_default();
         *largest = number.max(*largest);
-    }
-
-    fn number(&self, path: &ValuePath, value: &JsonValue) -> Result<ExactNumber, ExtractError> {
-        let number = if let JsonValue::Number(text) = value { ExactNumber::read(text) } else { None };
-        number.ok_or_else(|| ExtractError::NotANumber(self.full_path(path)))
+        Ok(())
     }
 
     fn units(&self) -> Result<BTreeMap<String, ExactNumber>, ExtractError> {

@@ -1,4 +1,10 @@
 //! Reads from the answers of providers what they counted: units, the model, told costs.
+//!
+//! [`Extractors`](extractors::Extractors) are data: ours, and those that `genai-prices` publishes. One is chosen by
+//! provider and API, and reads an answer ([`extract`](extractor::Extractor::extract)) or the events of a stream
+//! ([`stream`](extractor::Extractor::stream)). What it cannot read is an error, so that nobody takes it for 0.
+//!
+//! Names of units are texts here. Which units there are, and what they cost, the server knows.
 
 mod answer;
 pub mod extraction;

@@ -214,7 +214,7 @@ impl<'a> Extraction<'a> {
             }
             match self.numbers.get(path) {
                 Some(told) => {
-                    let told = told.divided_by(per_dollar.get());
+                    let told = told.divided_by(*per_dollar);
                     cost = cost.checked_add(told).ok_or_else(|| ExtractError::TooLarge(self.full_path(path)))?;
                 }
                 None if r#if.is_some() => return Err(ExtractError::Missing(self.full_path(path))),

@@ -1,12 +1,16 @@
 //! Numbers as JSON writes them, read exactly and never through a float.
 
 use std::fmt::{Display, Formatter};
+use std::num::NonZeroU64;
 
-/// Digits behind the point.
-const PLACES: usize = 18;
+/// Digits after the point.
+const PLACES: i64 = 18;
+
+/// The value of the number 1.
+const ONE: i128 = 1_000_000_000_000_000_000;
 
 /// The most digits before the point, as the server reads numbers.
-const MAX_WHOLE_DIGITS: usize = 15;
+const MAX_WHOLE_DIGITS: i64 = 15;
 
 /// A number from 0 to below 10^15 when it is read, with 18 decimals. Sums may be larger.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
@@ -29,30 +33,26 @@ impl ExactNumber {
         }
         let exponent = read_exponent(exponent)?;
         let digits = [whole, fraction].concat();
-        let significant = digits.trim_start_matches('0');
-        if significant.is_empty() {
+        let digits = digits.trim_start_matches('0').as_bytes();
+        if digits.is_empty() {
             return Some(Self::ZERO);
         }
-        if is_negative {
+        // The number is 0.d₁d₂d₃… × 10^point.
+        let count = |digits: &[u8]| i64::try_from(digits.len()).unwrap_or(i64::MAX);
+        let point = exponent.saturating_add(count(digits)).saturating_sub(count(fraction.as_bytes()));
+        if is_negative || point > MAX_WHOLE_DIGITS {
             return None;
         }
-        // The digits before the point of the value; fewer than none if zeros follow the point of the value.
-        let count = |text: &str| i64::try_from(text.len()).unwrap_or(i64::MAX);
-        let whole_digits = exponent.saturating_add(count(significant)).saturating_sub(count(fraction));
-        let places = i64::try_from(PLACES).unwrap_or_default();
-        if whole_digits > i64::try_from(MAX_WHOLE_DIGITS).unwrap_or_default() {
-            return None;
-        }
-        let kept = usize::try_from(whole_digits.saturating_add(places)).unwrap_or(0);
-        let (kept_digits, cut_digits) = significant.split_at(kept.min(significant.len()));
-        let number = kept_digits.bytes().fold(0, |sum: i128, digit| sum * 10 + i128::from(digit - b'0'));
-        let zeros = u32::try_from(kept.saturating_sub(significant.len())).unwrap_or(0);
-        let rounding = i128::from(cut_digits.bytes().any(|digit| digit != b'0'));
-        Some(Self { value: number.checked_mul(10_i128.checked_pow(zeros)?)?.checked_add(rounding)? })
+        // At most 33 digits, so the value is in range.
+        let kept = usize::try_from(point.saturating_add(PLACES)).unwrap_or(0);
+        let digit = |at: usize| digits.get(at).map_or(0, |digit| i128::from(digit - b'0'));
+        let value = (0..kept).fold(0, |sum, at| sum * 10 + digit(at));
+        let is_cut = digits.iter().skip(kept).any(|digit| *digit != b'0');
+        Some(Self { value: value + i128::from(is_cut) })
     }
 
     pub fn whole(number: u32) -> Self {
-        Self { value: i128::from(number) * one() }
+        Self { value: i128::from(number) * ONE }
     }
 
     pub fn checked_add(self, other: Self) -> Option<Self> {
@@ -64,14 +64,14 @@ impl ExactNumber {
         Self { value: self.value.saturating_sub(other.value).max(0) }
     }
 
-    /// Divided by a whole number, rounded up. A division by 0 changes nothing.
-    pub fn divided_by(self, divisor: u64) -> Self {
-        Self { value: round_up(self.value, i128::from(divisor.max(1))) }
+    /// Divided by a whole number, rounded up.
+    pub fn divided_by(self, divisor: NonZeroU64) -> Self {
+        Self { value: round_up(self.value, i128::from(divisor.get())) }
     }
 
     /// With 9 decimals, rounded up: the server counts units in billionths.
     pub fn in_billionths(self) -> Self {
-        let billionth = one() / 1_000_000_000;
+        let billionth = ONE / 1_000_000_000;
         Self { value: round_up(self.value, billionth).saturating_mul(billionth) }
     }
 }
@@ -79,16 +79,12 @@ impl ExactNumber {
 impl Display for ExactNumber {
     /// As JSON writes the number, without an exponent and without zeros at its end.
     fn fmt(&self, f: &mut Formatter<'_>) -> std::fmt::Result {
-        let (whole, fraction) = (self.value / one(), self.value % one());
+        let (whole, fraction) = (self.value / ONE, self.value % ONE);
         if fraction == 0 {
             return write!(f, "{whole}");
         }
-        write!(f, "{whole}.{}", format!("{fraction:0>PLACES$}").trim_end_matches('0'))
+        write!(f, "{whole}.{}", format!("{fraction:018}").trim_end_matches('0'))
     }
-}
-
-const fn one() -> i128 {
-    1_000_000_000_000_000_000
 }
 
 fn round_up(value: i128, divisor: i128) -> i128 {
@@ -150,8 +146,9 @@ mod tests {
     #[test]
     fn divisions_are_rounded_up() {
         let number = |text| ExactNumber::read(text).unwrap();
-        assert_eq!(number("37756000").divided_by(10_000_000_000), number("0.0037756"));
-        assert_eq!(number("0.000000000000000001").divided_by(3), number("0.000000000000000001"));
+        let divided = |text, divisor| number(text).divided_by(NonZeroU64::new(divisor).unwrap());
+        assert_eq!(divided("37756000", 10_000_000_000), number("0.0037756"));
+        assert_eq!(divided("0.000000000000000001", 3), number("0.000000000000000001"));
         assert_eq!(number("7.0000000001").in_billionths(), number("7.000000001"));
         assert_eq!(number("2").without(number("3")), ExactNumber::ZERO);
     }

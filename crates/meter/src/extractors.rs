@@ -43,17 +43,17 @@ struct PublishedProvider {
 }
 
 impl Extractors {
-    /// Adds extractors in the shape of [`OWN_EXTRACTORS`].
+    /// Adds extractors in the shape of [`OWN_EXTRACTORS`]. One with a unit that is not `is_unit` is left out.
     ///
     /// # Errors
     /// They have another shape.
-    pub fn add_own(&mut self, own: &str) -> serde_json::Result<()> {
+    pub fn add_own(&mut self, own: &str, is_unit: impl Fn(&str) -> bool) -> serde_json::Result<()> {
         for OwnExtractor { providers, extractor } in serde_json::from_str::<Vec<OwnExtractor>>(own)? {
             for (provider, flavors) in providers {
                 for api_flavor in flavors {
                     let mut extractor = extractor.clone();
                     extractor.api_flavor = api_flavor;
-                    self.add(&provider, extractor);
+                    self.add(&provider, extractor, &is_unit);
                 }
             }
         }
@@ -68,13 +68,9 @@ impl Extractors {
     pub fn add_published(&mut self, published: &str, is_unit: impl Fn(&str) -> bool) -> serde_json::Result<()> {
         for PublishedProvider { id, extractors } in serde_json::from_str::<Vec<PublishedProvider>>(published)? {
             for json in extractors.unwrap_or_default() {
-                match read_extractor(json.get(), &is_unit) {
-                    Ok(extractor) => self.add(&id, extractor),
-                    Err(reason) => self.left_out.push(LeftOutExtractor {
-                        provider: id.clone(),
-                        api_flavor: flavor_of(json.get()),
-                        reason,
-                    }),
+                match serde_json::from_str(json.get()) {
+                    Ok(extractor) => self.add(&id, extractor, &is_unit),
+                    Err(error) => self.leave_out(&id, flavor_of(json.get()), error.to_string()),
                 }
             }
         }
@@ -85,27 +81,26 @@ impl Extractors {
         self.by_provider.get(provider)?.get(api_flavor)
     }
 
-    fn add(&mut self, provider: &str, extractor: Extractor) {
+    fn add(&mut self, provider: &str, extractor: Extractor, is_unit: impl Fn(&str) -> bool) {
+        if let Some(mapping) = extractor.mappings.iter().find(|mapping| !is_unit(&mapping.unit)) {
+            let reason = format!("it counts the unknown unit `{}`", mapping.unit);
+            return self.leave_out(provider, extractor.api_flavor, reason);
+        }
         let flavors = self.by_provider.entry(provider.to_owned()).or_default();
         match flavors.get_mut(&extractor.api_flavor) {
             None => {
                 flavors.insert(extractor.api_flavor.clone(), extractor);
             }
             Some(before) if before.root == extractor.root => before.add(extractor),
-            Some(before) => self.left_out.push(LeftOutExtractor {
-                provider: provider.to_owned(),
-                reason: format!("its root is `{}`, and that of the one before it `{}`", extractor.root, before.root),
-                api_flavor: extractor.api_flavor,
-            }),
+            Some(before) => {
+                let reason = format!("its root is `{}`, and before it is one with `{}`", extractor.root, before.root);
+                self.leave_out(provider, extractor.api_flavor, reason);
+            }
         }
     }
-}
 
-fn read_extractor(json: &str, is_unit: impl Fn(&str) -> bool) -> Result<Extractor, String> {
-    let extractor: Extractor = serde_json::from_str(json).map_err(|error| error.to_string())?;
-    match extractor.mappings.iter().find(|mapping| !is_unit(&mapping.unit)) {
-        Some(mapping) => Err(format!("it counts the unknown unit `{}`", mapping.unit)),
-        None => Ok(extractor),
+    fn leave_out(&mut self, provider: &str, api_flavor: String, reason: String) {
+        self.left_out.push(LeftOutExtractor { provider: provider.to_owned(), api_flavor, reason });
     }
 }
 
@@ -162,6 +157,7 @@ mod tests {
         all.add_own(
             r#"[{"providers": {"acme": ["chat"]}, "extractor": {"root": "usage", "mappings": [
                 {"rest": {"path": "hits", "less": ["cached"]}, "dest": "cache_read_tokens"}]}}]"#,
+            |_| true,
         )
         .unwrap();
         let json = r#"[{"id": "acme", "extractors": [{"api_flavor": "chat", "root": "usage", "mappings": [

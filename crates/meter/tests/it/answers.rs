@@ -32,7 +32,7 @@ struct AnswerCase {
 /// Our extractors alone.
 pub(crate) fn own_extractors() -> Extractors {
     let mut extractors = Extractors::default();
-    extractors.add_own(OWN_EXTRACTORS).unwrap();
+    extractors.add_own(OWN_EXTRACTORS, |_| true).unwrap();
     extractors
 }
 

@@ -45,8 +45,9 @@ impl Release {
     /// `own` extractors, and those of the release.
     fn extractors(&self, own: &str) -> Extractors {
         let mut extractors = Extractors::default();
-        extractors.add_own(own).unwrap();
-        extractors.add_published(&self.providers, |unit| self.units.contains(unit)).unwrap();
+        let is_unit = |unit: &str| self.units.contains(unit);
+        extractors.add_own(own, is_unit).unwrap();
+        extractors.add_published(&self.providers, is_unit).unwrap();
         assert_eq!(extractors.left_out, []);
         extractors
     }
@@ -94,7 +95,6 @@ fn with_our_extractors_no_unit_counts_less() {
     for (provider, api_flavor, answer, ..) in &NEWEST.cases {
         let [published, all] = [&published, &all].map(|all| extract(all.get(provider, api_flavor).unwrap(), answer));
         if let (Ok(published), Ok(all)) = (published, all) {
-            assert!(all.units.keys().all(|unit| NEWEST.units.contains(unit)), "{:?}", all.units);
             for (unit, number) in published.units {
                 let by_all = all.units.get(&unit).copied().unwrap_or_default();
                 assert!(by_all >= number, "{provider} {api_flavor} {unit}: {answer}");

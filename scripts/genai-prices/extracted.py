@@ -1,8 +1,8 @@
-"""Prints the units and the extractors of the installed genai-prices, then random answers and what it extracts from them.
+"""Prints the units and the extractors of the installed genai-prices, then random answers and what it extracts.
 
 The first line is the names of the units, the second the providers with their extractors as they are published. Each
-other line is an answer: provider, API, the answer, whether a value in it has a wrong type, and what the library returns:
-the model and the units, or null where it raises.
+other line is an answer: provider, API, the answer, whether a value in it has a wrong type, and what the library
+returns: the model and the units, or null where it raises.
 
     python extracted.py SEED COUNT
 """
@@ -124,9 +124,7 @@ def extracted(extractor, data):
 def main():
     rng, count = random.Random(int(sys.argv[1])), int(sys.argv[2])
     print(json.dumps(list(_get_registry().units)))
-    print(json.dumps([
-        {'id': provider.id, 'extractors': provider.extractors and published(provider.extractors)} for provider in providers
-    ]))
+    print(json.dumps([{'id': provider.id, 'extractors': published(provider.extractors)} for provider in providers]))
     apis = [(provider.id, extractor) for provider in providers for extractor in provider.extractors or []]
     others = [extractor for _, extractor in apis]
     for index in range(count):

@@ -10,7 +10,7 @@ use crate::extractor::Extractor;
 /// What the published extractors do not say: a list of extractors, each with the APIs that it is for by provider.
 pub const OWN_EXTRACTORS: &str = include_str!("own_extractors.json");
 
-/// Extractors by provider and API. Of an API, one that was added before counts, and later ones add what it does not read.
+/// Extractors by provider and API. Of one API the first counts, and later ones add what it does not read.
 #[derive(Debug, Clone, Default)]
 pub struct Extractors {
     by_provider: BTreeMap<String, BTreeMap<String, Extractor>>,

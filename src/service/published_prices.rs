@@ -87,7 +87,7 @@ struct ModelData {
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct VariantData {
+pub(super) struct VariantData {
     when: PriceContext,
     constraint: Option<ConditionData>,
     prices: RatesData,
@@ -95,13 +95,29 @@ struct VariantData {
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct ConditionalPrices {
+pub(super) struct ConditionalPrices {
     constraint: Option<ConditionData>,
     prices: RatesData,
 }
 
+impl From<RatesData> for ConditionalPrices {
+    fn from(prices: RatesData) -> Self {
+        Self { constraint: None, prices }
+    }
+}
+
+impl ConditionalPrices {
+    /// Reads one set of prices, or a list of them with conditions.
+    pub(super) fn read(json: &str) -> serde_json::Result<Vec<Self>> {
+        if json.trim_start().starts_with('[') {
+            return serde_json::from_str(json);
+        }
+        Ok(vec![serde_json::from_str::<RatesData>(json)?.into()])
+    }
+}
+
 /// Rates by price key: a number, or an object with tiers.
-type RatesData = BTreeMap<String, Box<RawValue>>;
+pub(super) type RatesData = BTreeMap<String, Box<RawValue>>;
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -158,73 +174,81 @@ fn named(json: &str) -> (String, Option<NameRule>) {
 
 fn read_model(provider: &str, json: &str, table: &Arc<UnitTable>) -> Result<ModelPrices, String> {
     let data: ModelData = serde_json::from_str(json).map_err(|error| error.to_string())?;
-    let mut conditional = read_prices(data.prices.get(), table)?.into_iter();
-    let (_, first) = conditional.next().ok_or("it has no price: it is free, or sold by subscription")?;
-    let variants = data.price_variants.unwrap_or_default().into_iter();
-    let variants = variants.map(|variant| read_variant(variant, table)).collect::<Result<_, _>>()?;
     let minimum = MINIMUMS.into_iter().find(|(of, model, ..)| *of == provider && *model == data.id);
     let minimum = minimum.map(|(.., unit, count)| (unit.to_owned(), UnitCount::whole(count)));
-    let prices = ModelPrices::new(first, conditional.collect(), variants, minimum.as_ref(), table);
-    prices.map_err(|error| error.to_string())
+    let reader = PriceReader { table, may_be_free: false };
+    let all = ConditionalPrices::read(data.prices.get()).map_err(|error| error.to_string())?;
+    reader.prices(all, data.price_variants.unwrap_or_default(), minimum.as_ref())
 }
 
-/// One set of prices, or a list of them with conditions.
-fn read_prices(json: &str, table: &UnitTable) -> Result<Vec<(Option<Condition>, RatesByUnit)>, String> {
-    let all: Vec<ConditionalPrices> = if json.trim_start().starts_with('[') {
-        serde_json::from_str(json).map_err(|error| error.to_string())?
-    } else {
-        let prices: RatesData = serde_json::from_str(json).map_err(|error| error.to_string())?;
-        vec![ConditionalPrices { constraint: None, prices }]
-    };
-    let read = |ConditionalPrices { constraint, prices }| {
-        let rates = read_rates(prices, table)?;
-        if rates.is_empty() {
-            return Err("it has no price: it is free, or sold by subscription".to_owned());
-        }
-        Ok((read_condition(constraint)?, rates))
-    };
-    all.into_iter().map(read).collect()
+/// Reads the prices of a model.
+pub(super) struct PriceReader<'a> {
+    pub(super) table: &'a Arc<UnitTable>,
+    /// A rate may be 0: it is of a file of one's own, where it means free. Elsewhere it is no price.
+    pub(super) may_be_free: bool,
 }
 
-fn read_variant(variant: VariantData, table: &UnitTable) -> Result<PriceVariant, String> {
-    let VariantData { when, constraint, prices } = variant;
-    if when.is_empty() {
-        return Err("a variant of its price is for every context".to_owned());
+impl PriceReader<'_> {
+    /// Prices with their conditions, the first one without; and variants of them.
+    pub(super) fn prices(
+        &self,
+        all: Vec<ConditionalPrices>,
+        variants: Vec<VariantData>,
+        minimum: Option<&(String, UnitCount)>,
+    ) -> Result<ModelPrices, String> {
+        let conditional = |ConditionalPrices { constraint, prices }| match self.rates(prices)? {
+            rates if rates.is_empty() => Err("it has no price: it is free, or sold by subscription".to_owned()),
+            rates => Ok((read_condition(constraint)?, rates)),
+        };
+        let mut conditional = all.into_iter().map(conditional).collect::<Result<Vec<_>, _>>()?.into_iter();
+        let (_, first) = conditional.next().ok_or("it has no price: it is free, or sold by subscription")?;
+        let variants = variants.into_iter().map(|variant| self.variant(variant)).collect::<Result<_, _>>()?;
+        ModelPrices::new(first, conditional.collect(), variants, minimum, self.table).map_err(|error| error.to_string())
     }
-    Ok(PriceVariant { when, condition: read_condition(constraint)?, rates: read_rates(prices, table)? })
+
+    fn variant(&self, VariantData { when, constraint, prices }: VariantData) -> Result<PriceVariant, String> {
+        if when.is_empty() {
+            return Err("a variant of its price is for every context".to_owned());
+        }
+        Ok(PriceVariant { when, condition: read_condition(constraint)?, rates: self.rates(prices)? })
+    }
+
+    fn rates(&self, prices: RatesData) -> Result<RatesByUnit, String> {
+        let read = |(key, json): (String, Box<RawValue>)| {
+            let unit =
+                self.table.by_price_key(&key).ok_or_else(|| format!("its price has the unknown rate `{key}`"))?;
+            Ok((unit.name().to_owned(), self.rate(json.get()).map_err(|reason| format!("`{key}` {reason}"))?))
+        };
+        prices.into_iter().filter(|(_, json)| json.get() != "null").map(read).collect()
+    }
+
+    fn rate(&self, json: &str) -> Result<TieredRate, String> {
+        if !json.starts_with('{') {
+            return Ok(self.number(json)?.into());
+        }
+        let data: TieredData = serde_json::from_str(json).map_err(|error| error.to_string())?;
+        let tier = |TierData { start, price }| match start {
+            0.. => Ok(RateTier { start, rate: self.number(price.get())? }),
+            _ => Err("has a tier that starts below 0".to_owned()),
+        };
+        let mut tiers = data.tiers.into_iter().map(tier).collect::<Result<Vec<_>, _>>()?;
+        tiers.sort_by_key(|tier| tier.start);
+        Ok(TieredRate { base: self.number(data.base.get())?, tiers })
+    }
+
+    /// A number, or one as text.
+    fn number(&self, json: &str) -> Result<UnitRate, String> {
+        let text = json.strip_prefix('"').and_then(|text| text.strip_suffix('"')).unwrap_or(json);
+        match UnitRate::read(text) {
+            Ok(UnitRate::FREE) if !self.may_be_free => {
+                Err("is 0; what is free must be said in a file of one's own".to_owned())
+            }
+            Ok(rate) => Ok(rate),
+            Err(error) => Err(error.to_string()),
+        }
+    }
 }
 
 fn read_condition(data: Option<ConditionData>) -> Result<Option<Condition>, String> {
     data.map(Condition::try_from).transpose().map_err(|error| error.to_string())
-}
-
-fn read_rates(prices: RatesData, table: &UnitTable) -> Result<RatesByUnit, String> {
-    let read = |(key, json): (String, Box<RawValue>)| {
-        let unit = table.by_price_key(&key).ok_or_else(|| format!("its price has the unknown rate `{key}`"))?;
-        Ok((unit.name().to_owned(), read_rate(json.get()).map_err(|reason| format!("`{key}` {reason}"))?))
-    };
-    prices.into_iter().filter(|(_, json)| json.get() != "null").map(read).collect()
-}
-
-fn read_rate(json: &str) -> Result<TieredRate, String> {
-    if !json.starts_with('{') {
-        return Ok(read_number(json)?.into());
-    }
-    let data: TieredData = serde_json::from_str(json).map_err(|error| error.to_string())?;
-    let tier = |TierData { start, price }| match start {
-        0.. => Ok(RateTier { start, rate: read_number(price.get())? }),
-        _ => Err("has a tier that starts below 0".to_owned()),
-    };
-    let mut tiers = data.tiers.into_iter().map(tier).collect::<Result<Vec<_>, _>>()?;
-    tiers.sort_by_key(|tier| tier.start);
-    Ok(TieredRate { base: read_number(data.base.get())?, tiers })
-}
-
-/// A rate of 0 is no rate here: what is free is said in one's own file.
-fn read_number(json: &str) -> Result<UnitRate, String> {
-    match UnitRate::read(json) {
-        Ok(UnitRate::FREE) => Err("is 0; what is free must be said in a file of one's own".to_owned()),
-        Ok(rate) => Ok(rate),
-        Err(error) => Err(error.to_string()),
-    }
 }

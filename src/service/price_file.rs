@@ -1,0 +1,194 @@
+//! The file of prices that one keeps oneself: whose models count, one's own prices, and units of one's own.
+
+use std::collections::BTreeMap;
+use std::error::Error;
+use std::fmt::Display;
+use std::sync::Arc;
+
+use serde::Deserialize;
+use serde_json::value::RawValue;
+
+use super::published_prices::{ConditionalPrices, LeftOut, PriceReader, PublishedPrices, RatesData, VariantData};
+use crate::domain::bounds;
+use crate::domain::prices::list::{OwnPrice, PriceList};
+use crate::domain::prices::unit::{UnitData, UnitTable};
+
+/// A list that was read, and what of the data does not count in it.
+#[derive(Debug)]
+pub struct ReadPrices {
+    pub list: PriceList,
+    /// Models of the named providers that have no price here.
+    pub left_out: Vec<LeftOut>,
+}
+
+/// A text that is no list of prices: a sentence that says what is wrong and where.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{0}")]
+pub struct PricesInvalid(String);
+
+/// The file.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct OwnFile {
+    /// The providers whose models count.
+    #[serde(default)]
+    providers: Vec<String>,
+    #[serde(default)]
+    models: BTreeMap<String, Box<RawValue>>,
+    #[serde(default)]
+    units: BTreeMap<String, UnitData>,
+}
+
+/// Reads a list from one's own file and the published data. Takes milliseconds for each hundred kilobytes.
+///
+/// # Errors
+/// See [`PricesInvalid`]. Models of the data that cannot be read are left out instead.
+pub fn read_prices(file: &str, data: &str) -> Result<ReadPrices, PricesInvalid> {
+    let not_a_list = |reason: &dyn Display| PricesInvalid(format!("the file is not a list of prices: {reason}"));
+    if !file.trim_start().starts_with('{') {
+        return Err(not_a_list(&"it is no JSON object"));
+    }
+    let OwnFile { providers: named, models, units } = serde_json::from_str(file).map_err(|error| not_a_list(&error))?;
+    let table = Arc::new(UnitTable::with(units).map_err(|error| PricesInvalid(error.to_string()))?);
+    let published = PublishedPrices::read(data, &table)
+        .map_err(|error| PricesInvalid(format!("the data is not a list of providers: {error}")))?;
+    if let Some(unknown) = named.iter().find(|id| !published.providers.iter().any(|provider| provider.id == **id)) {
+        return Err(PricesInvalid(format!(
+            "the data has no provider {unknown:?}; its ids are those of `genai-prices`"
+        )));
+    }
+    if models.len() > bounds::MAX_PRICES {
+        return Err(PricesInvalid(format!("there must be at most {} models of one's own", bounds::MAX_PRICES)));
+    }
+    let own = models.into_iter().map(|(name, json)| match read_own(&name, json.get(), &named, &table) {
+        Ok(price) => Ok((name, price)),
+        Err(reason) => Err(PricesInvalid(format!("the model {name:?}: {reason}"))),
+    });
+    let own = own.collect::<Result<_, _>>()?;
+    let left_out = published.left_out.into_iter().filter(|model| named.contains(&model.provider)).collect();
+    Ok(ReadPrices { list: PriceList::new(own, &named, published.providers), left_out })
+}
+
+fn read_own(name: &str, json: &str, named: &[String], table: &Arc<UnitTable>) -> Result<OwnPrice, String> {
+    if !(1..=bounds::MAX_MODEL_CHARS).contains(&name.chars().count()) || name.chars().any(char::is_control) {
+        return Err(format!("a name must have 1 to {} visible characters", bounds::MAX_MODEL_CHARS));
+    }
+    if name.strip_suffix('*').unwrap_or(name).contains('*') {
+        return Err("a `*` must be the last character of a name".to_owned());
+    }
+    read_model(json, named, table).map_err(|reason| reason.to_string())
+}
+
+/// A model of the file: a provider, or conditional prices, or rates.
+fn read_model(json: &str, named: &[String], table: &Arc<UnitTable>) -> Result<OwnPrice, Box<dyn Error>> {
+    let mut rates: RatesData = serde_json::from_str(json)?;
+    let variants = rates.remove("price_variants").map(|json| serde_json::from_str::<Vec<VariantData>>(json.get()));
+    let variants = variants.transpose()?.unwrap_or_default();
+    let prices = rates.remove("prices").map(|json| ConditionalPrices::read(json.get())).transpose()?;
+    if let Some(json) = rates.remove("provider") {
+        let provider: String = serde_json::from_str(json.get())?;
+        if !rates.is_empty() || prices.is_some() || !variants.is_empty() {
+            return Err("it has either a `provider` or prices of its own".into());
+        }
+        if !named.contains(&provider) {
+            return Err(format!("its provider {provider:?} is not among `providers`").into());
+        }
+        return Ok(OwnPrice::OfProvider(provider));
+    }
+    let all = match prices {
+        Some(_) if !rates.is_empty() => return Err("it has either `prices` or rates".into()),
+        Some(prices) => prices,
+        None => vec![rates.into()],
+    };
+    let reader = PriceReader { table, may_be_free: true };
+    Ok(OwnPrice::Prices(Arc::new(reader.prices(all, variants, None)?)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::domain::group::Ratio;
+    use crate::domain::prices::list::NotPriced;
+    use crate::domain::prices::units::Units;
+    use crate::domain::time::UnixTime;
+
+    const DATA: &str = r#"[
+        {"id": "lab", "name": "Lab", "models": [
+            {"id": "m", "match": {"equals": "m"}, "prices": {"input_mtok": 2, "output_mtok": 10}},
+            {"id": "free", "match": {"equals": "free"}, "prices": {}},
+            {"id": "zero", "match": {"equals": "zero"}, "prices": {"input_mtok": 0, "output_mtok": 1}},
+            {"id": "new", "match": {"equals": "new"}, "prices": {"input_dreams": 1}},
+            {"id": "odd", "match": {"equals": "odd"}, "prices": {"input_mtok": 1}, "weekday": 1}]},
+        {"id": "other", "name": "Other", "models": [
+            {"id": "m", "match": {"equals": "m"}, "prices": {"input_mtok": 4, "output_mtok": 10}}]}]"#;
+
+    fn dollars(list: &PriceList, model: &str) -> Result<i64, NotPriced> {
+        let units = Units::from([("input_tokens", 1_000_000)]);
+        let prices = list.find(model, None)?;
+        Ok(prices.amount(&units, UnixTime::new(0), Ratio::ONE).unwrap().quota.get() / 500_000)
+    }
+
+    #[test]
+    fn own_models_and_those_of_named_providers_have_prices() {
+        let file = r#"{"providers": ["lab"], "models": {
+            "mine": {"input_mtok": "3", "output_mtok": 1.5}, "gift": {"input_mtok": 0},
+            "alias-m": {"provider": "lab"}, "m-tiers": {"input_mtok": {"base": "5", "tiers": [{"start": 9, "price": 6}]}},
+            "by-day": {"prices": [{"prices": {"input_mtok": 7}}], "price_variants":
+                [{"when": {"service_tier": "flex"}, "prices": {"input_mtok": 1}}]}}}"#;
+        let ReadPrices { list, left_out } = read_prices(file, DATA).unwrap();
+        let table = [("mine", 3), ("gift", 0), ("m", 2), ("m-tiers", 6), ("by-day", 7)];
+        for (model, expected) in table {
+            assert_eq!(dollars(&list, model), Ok(expected), "{model}");
+        }
+        for model in ["free", "zero", "new", "odd", "nobody", "alias-m"] {
+            assert_eq!(dollars(&list, model), Err(NotPriced::NoRule), "{model}");
+        }
+        let reasons: Vec<_> = left_out.iter().map(|one| format!("{}: {}", one.model, one.reason)).collect();
+        let expected = [
+            "free: it has no price: it is free, or sold by subscription",
+            "zero: `input_mtok` is 0; what is free must be said in a file of one's own",
+            "new: its price has the unknown rate `input_dreams`",
+        ];
+        assert_eq!(reasons[..3], expected);
+        assert!(reasons[3].starts_with("odd: unknown field `weekday`"), "{reasons:?}");
+        let both = read_prices(r#"{"providers": ["other", "lab"]}"#, DATA).unwrap().list;
+        assert_eq!(dollars(&both, "m"), Err(NotPriced::Ambiguous("other".to_owned(), "lab".to_owned())));
+    }
+
+    #[test]
+    fn what_is_no_list_is_refused_with_what_and_where() {
+        let refused = |file: &str, data: &str| read_prices(file, data).expect_err(file).to_string();
+        let table = [
+            ("[]", "[]", "the file is not a list of prices: it is no JSON object"),
+            ("{", "[]", "the file is not a list of prices: EOF while parsing"),
+            (r#"{"model": {}}"#, "[]", "the file is not a list of prices: unknown field `model`"),
+            ("{}", "{}", "the data is not a list of providers: invalid type: map"),
+            (r#"{"providers": ["labs"]}"#, DATA, "the data has no provider \"labs\""),
+            (r#"{"models": {"a*b": {"input_mtok": 1}}}"#, "[]", "the model \"a*b\": a `*` must be the last"),
+            (r#"{"models": {"": {"input_mtok": 1}}}"#, "[]", "the model \"\": a name must have 1 to 128"),
+            (r#"{"models": {"a": {}}}"#, "[]", "the model \"a\": it has no price"),
+            (
+                r#"{"models": {"a": {"input_mtk": 1}}}"#,
+                "[]",
+                "the model \"a\": its price has the unknown rate `input_mtk`",
+            ),
+            (
+                r#"{"models": {"a": {"input_mtok": "-1"}}}"#,
+                "[]",
+                "the model \"a\": `input_mtok` must be dollars from 0",
+            ),
+            (
+                r#"{"models": {"a": {"cache_read_mtok": 1}}}"#,
+                "[]",
+                "the model \"a\": `cache_read_tokens` has a rate, but `input_tokens`, which it is a part of, has none",
+            ),
+            (r#"{"models": {"a": {"provider": "lab"}}}"#, DATA, "the model \"a\": its provider \"lab\" is not among"),
+            (r#"{"models": {"a": {"provider": "lab", "input_mtok": 1}}}"#, DATA, "the model \"a\": it has either"),
+            (r#"{"units": {"a": {"per": 7, "price_key": "a", "dimensions": {"family": "a"}}}}"#, "[]", "the unit `a`"),
+        ];
+        for (file, data, message) in table {
+            let found = refused(file, data);
+            assert!(found.starts_with(message), "{file}: {found}");
+        }
+    }
+}

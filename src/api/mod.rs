@@ -36,6 +36,7 @@ mod other_names;
 pub mod overview;
 pub mod page;
 pub mod permission;
+pub mod price_versions;
 pub mod prices;
 pub mod refused_requests;
 pub mod request_history;

@@ -10,7 +10,11 @@ use super::auth::SignedIn;
 use super::envelope::Envelope;
 use super::state::AppState;
 use crate::api::errors::fails::Fails;
+use crate::domain::decimal;
 use crate::domain::price::{Price, Rate, TokenPrices};
+use crate::domain::prices::count::UnitCount;
+use crate::domain::prices::model_prices::{ModelPrices, PriceContext, RatesByUnit};
+use crate::domain::prices::unit::{INPUT_TOKENS, REQUESTS};
 use crate::service::prices::PricesInForce;
 
 /// The prices in force. Costs by them are multiplied by the ratio of the token's group.
@@ -69,6 +73,34 @@ impl From<&TokenPrices> for TokenRatesBody {
     }
 }
 
+impl TokenRatesBody {
+    /// The rates of a request with so many input tokens; `None` if tokens in or out have none.
+    fn at(rates: &RatesByUnit, input_tokens: i64) -> Option<Self> {
+        let rate = |unit: &str| Some(rates.get(unit)?.at(UnitCount::whole(input_tokens).nanos()).to_string());
+        let prompt = rate(INPUT_TOKENS)?;
+        Some(Self {
+            completion: rate("output_tokens")?,
+            cached: rate("cache_read_tokens").unwrap_or_else(|| prompt.clone()),
+            cache_write: rate("cache_write_tokens").unwrap_or_else(|| prompt.clone()),
+            prompt,
+        })
+    }
+}
+
+impl PriceBody {
+    /// The price of a model by tokens; `None` if it has none.
+    fn by_tokens(model: String, rates: &RatesByUnit) -> Option<Self> {
+        let above = rates.get(INPUT_TOKENS)?.tiers.first().map(|tier| tier.start);
+        let above = above.and_then(|prompt_tokens| {
+            let rates = TokenRatesBody::at(rates, prompt_tokens + 1)?;
+            Some(AboveBody { prompt_tokens, rates })
+        });
+        // The rate of requests is for a thousand.
+        let request = rates.get(REQUESTS).map_or(0, |rate| rate.base.attos() / 1_000);
+        Some(Self { model, rates: TokenRatesBody::at(rates, 0)?, request: decimal::text(request, 18), above })
+    }
+}
+
 impl From<(&str, &Price)> for PriceBody {
     fn from((model, price): (&str, &Price)) -> Self {
         let above = price.above.as_ref();
@@ -81,11 +113,21 @@ impl From<(&str, &Price)> for PriceBody {
     }
 }
 
-/// What models cost: the prices by which requests are charged whose gateway sends counts and no amount.
+/// What models cost by their tokens, now: the prices by which requests are charged whose gateway sends counts and no
+/// amount.
 #[utoipa::path(get, path = "/api/prices", operation_id = "list_prices", tag = "usage",
     responses((status = 200, body = Envelope<PricesBody>)))]
 pub async fn list(State(app): State<Arc<AppState>>, SignedIn(caller): SignedIn) -> Result<Envelope<PricesBody>, Fails> {
-    let PricesInForce { settings, since, refused, .. } = app.prices.in_force();
+    let PricesInForce { version, settings, list, since, refused } = app.prices.in_force();
     let refused = refused.filter(|_| caller.user.role.is_admin());
-    Ok(Envelope::of(PricesBody { since: since.get(), prices: settings.all().map(PriceBody::from).collect(), refused }))
+    let now = app.core.clock.now();
+    let by_tokens = |(model, prices): (String, &Arc<ModelPrices>)| {
+        let rates = prices.in_force(now, &PriceContext::new()).ok()?;
+        PriceBody::by_tokens(model, &rates.by_unit())
+    };
+    let prices = match version {
+        0 => settings.all().map(PriceBody::from).collect(),
+        _ => list.entries().filter_map(by_tokens).collect(),
+    };
+    Ok(Envelope::of(PricesBody { since: since.get(), prices, refused }))
 }

@@ -20,8 +20,8 @@ use super::permission::Permission;
 use super::state::AppState;
 use super::{
     access_tokens, activity, audit, auth, dashboard, enablement, forecasts, gateways, health, imports, keys,
-    locked_accounts, middleware, models, old_keys, overview, prices, refused_requests, request_history, sessions,
-    settings, sign_in, tokens, usage, usage_reports, users,
+    locked_accounts, middleware, models, old_keys, overview, price_versions, prices, refused_requests, request_history,
+    sessions, settings, sign_in, tokens, usage, usage_reports, users,
 };
 use crate::storage::sessions::SessionTable;
 
@@ -158,6 +158,10 @@ fn of_administrators() -> impl IntoIterator<Item = Endpoint> {
         endpoint!(gateways::revoke),
         endpoint!(gateways::create_credential),
         endpoint!(gateways::revoke_credential),
+        endpoint!(price_versions::show),
+        endpoint!(price_versions::set),
+        endpoint!(price_versions::list),
+        endpoint!(price_versions::show_version),
         endpoint!(audit::list),
         endpoint!(imports::list),
         endpoint!(locked_accounts::list),

@@ -24,6 +24,7 @@ use crate::service::keys::Keys;
 use crate::service::ledger::Ledger;
 use crate::service::old_keys::OldKeys;
 use crate::service::overview::Overviews;
+use crate::service::price_versions::PriceVersions;
 use crate::service::prices::Prices;
 use crate::service::request_history::RequestHistory;
 use crate::service::sessions::Sessions;
@@ -61,6 +62,7 @@ pub struct AppState {
     pub account_rules: Arc<AccountRules>,
     pub ledger: Arc<Ledger>,
     pub prices: Arc<Prices>,
+    pub price_versions: PriceVersions,
     pub authenticator: Arc<Authenticator>,
     pub metrics: Metrics,
     pub http_metrics: HttpMetrics,

@@ -45,6 +45,7 @@ use crate::service::old_keys::OldKeys;
 use crate::service::overview::Overviews;
 use crate::service::own_tokens::OwnTokens;
 use crate::service::passwords::{HashCost, Passwords};
+use crate::service::price_versions::PriceVersions;
 use crate::service::prices::{PriceFile, Prices};
 use crate::service::rate_limiter::{RateLimiter, RequestLimits};
 use crate::service::recent_balances::RecentBalances;
@@ -173,6 +174,7 @@ impl App {
             audit: Audit::new(core.clone(), reports),
             account_rules,
             ledger,
+            price_versions: PriceVersions::new(core.clone(), Arc::clone(&prices)),
             prices: Arc::clone(&prices),
             authenticator,
             metrics: Metrics::new(registry),

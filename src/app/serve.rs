@@ -72,6 +72,7 @@ async fn prepare(
     let generated_password =
         app.state.users.ensure_root(config.root.password.as_ref()).await.map_err(StartError::Root)?;
     app.foreign_keys.load().await?;
+    app.prices.load().await;
     Ok((app, generated_password))
 }
 

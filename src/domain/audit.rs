@@ -82,13 +82,14 @@ named! {
         GatewayRevoked = "gateway.revoked",
         GatewayCredentialCreated = "gateway.credential_created",
         GatewayCredentialRevoked = "gateway.credential_revoked",
+        PricesSet = "prices.set",
     }
 }
 
 /// The resource that an action concerns.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Subject {
-    /// `token`, `user`, `access_token`, `gateway` or `token_api_request`.
+    /// `token`, `user`, `access_token`, `gateway`, `token_api_request` or `prices`.
     pub kind: &'static str,
     /// The id of the resource; `None` for a failed sign-in to an unknown account.
     pub id: Option<i64>,
@@ -120,6 +121,11 @@ impl Subject {
     /// A request for enablement.
     pub const fn enablement_request(id: EnablementRequestId, user: UserId) -> Self {
         Self { kind: "token_api_request", id: Some(id.get()), user_id: Some(user) }
+    }
+
+    /// The price list.
+    pub const fn prices() -> Self {
+        Self { kind: "prices", id: None, user_id: None }
     }
 
     /// A gateway.
@@ -303,6 +309,7 @@ mod tests {
             (A::GatewayRevoked, "gateway.revoked"),
             (A::GatewayCredentialCreated, "gateway.credential_created"),
             (A::GatewayCredentialRevoked, "gateway.credential_revoked"),
+            (A::PricesSet, "prices.set"),
         ];
         for (action, name) in table {
             assert_eq!(action.as_str(), name);

@@ -74,6 +74,16 @@ impl Invalidator {
         self.commit_change(tx, Change::GatewayCredentials).await
     }
 
+    /// Commits a new version of the price list. When it returns, this server has it.
+    ///
+    /// # Errors
+    /// The database did not confirm. The list stays as it is, unless it was committed all the same.
+    pub async fn commit_prices(&self, tx: Tx) -> Result<(), StorageError> {
+        let committed = self.commit_change(tx, Change::Prices).await;
+        self.prices.load().await;
+        committed
+    }
+
     /// The same for a change by which a key that was unknown becomes valid. When it returns, this server admits it,
     /// also one of another service.
     ///
@@ -184,6 +194,7 @@ impl Invalidator {
             Change::GatewayCredentials => {}
             Change::ForeignKeys => self.foreign_keys.request_load(),
             Change::KeyRestored => self.key_cache.forget_unknown(),
+            Change::Prices => self.prices.read_now(),
         }
     }
 
@@ -192,6 +203,7 @@ impl Invalidator {
         self.authenticator.forget();
         self.key_cache.forget_all();
         self.prices.forget_ids();
+        self.prices.read_now();
         self.foreign_keys.request_load();
     }
 }

@@ -27,6 +27,8 @@ pub mod old_keys;
 pub mod overview;
 pub mod own_tokens;
 pub mod passwords;
+pub mod price_file;
+pub mod price_versions;
 pub mod prices;
 pub mod published_prices;
 pub mod rate_limiter;

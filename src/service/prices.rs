@@ -1,4 +1,7 @@
 //! The price list that is in force on this server, and the ids of the prices that charges were made at.
+//!
+//! Once an administrator has set a list, its newest version is in force on all servers, and the prices of the settings
+//! count no more.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::{Debug, Formatter};
@@ -14,11 +17,13 @@ use crate::domain::id::PriceId;
 use crate::domain::price_settings::PriceSettings;
 use crate::domain::prices::cost::GroupPrice;
 use crate::domain::prices::list::PriceList;
+use crate::domain::prices::version::PriceVersion;
 use crate::domain::time::UnixTime;
 use prometheus_client::registry::Registry;
 
 use crate::service::base::Base;
-use crate::storage::{Conn, Db, StorageError, prices};
+use crate::service::price_file::{ReadPrices, read_prices};
+use crate::storage::{Conn, Db, StorageError, price_versions, prices};
 use crate::telemetry::prices::PriceMetrics;
 
 /// How often the list is read again.
@@ -61,6 +66,8 @@ impl PriceFile {
 /// What is in force.
 #[derive(Debug, Clone)]
 pub struct PricesInForce {
+    /// The version of the list; 0 for that of the settings.
+    pub version: i64,
     pub settings: Arc<PriceSettings>,
     pub list: Arc<PriceList>,
     /// Since when. Other servers may have had the list earlier; a restart does not matter.
@@ -71,7 +78,7 @@ pub struct PricesInForce {
 
 impl PricesInForce {
     fn new(settings: PriceSettings, since: UnixTime) -> Self {
-        Self { list: Arc::new(settings.list()), settings: Arc::new(settings), since, refused: None }
+        Self { version: 0, list: Arc::new(settings.list()), settings: Arc::new(settings), since, refused: None }
     }
 }
 
@@ -114,6 +121,12 @@ impl Prices {
         Arc::clone(&self.in_force.read().unwrap_or_else(PoisonError::into_inner).list)
     }
 
+    /// The list, if it is that of this version; any without one.
+    pub(super) fn list_of(&self, version: Option<i64>) -> Option<Arc<PriceList>> {
+        let in_force = self.in_force.read().unwrap_or_else(PoisonError::into_inner);
+        version.is_none_or(|version| version == in_force.version).then(|| Arc::clone(&in_force.list))
+    }
+
     /// The list in force, and since when.
     pub fn in_force(&self) -> PricesInForce {
         self.in_force.read().unwrap_or_else(PoisonError::into_inner).clone()
@@ -137,8 +150,56 @@ impl Prices {
         }
     }
 
+    /// Reads the newest version of the list, and puts it in force. If that fails, the one before it stays, and batches
+    /// that find another one are refused.
+    pub async fn load(&self) {
+        if let Err(error) = self.try_load().await {
+            tracing::warn!(%error, "cannot read the price list in force; trying again");
+        }
+    }
+
+    async fn try_load(&self) -> Result<(), StorageError> {
+        let mut conn = self.db.acquire_reserved().await?;
+        let version = price_versions::find_newest_number(&mut conn).await?;
+        if version == self.in_force().version {
+            return Ok(());
+        }
+        let found = price_versions::find(&mut conn, version).await?;
+        drop(conn);
+        let Some((version, texts)) = found else {
+            // A database that was restored to a time before the first one.
+            let settings = PriceSettings::clone(&self.in_force().settings);
+            *self.in_force.write().unwrap_or_else(PoisonError::into_inner) =
+                PricesInForce::new(settings, self.clock.now());
+            return Ok(());
+        };
+        let read = tokio::task::spawn_blocking(move || read_prices(&texts.file, &texts.data)).await;
+        match read.map_err(|_| StorageError::GivenUp)? {
+            Ok(read) => self.put_version(&version, read),
+            // It was checked before it was stored: a newer program wrote it.
+            Err(error) => tracing::error!(%error, version = version.number, "the price list cannot be read"),
+        }
+        Ok(())
+    }
+
+    /// Puts a version in force.
+    fn put_version(&self, version: &PriceVersion, read: ReadPrices) {
+        let mut in_force = self.in_force.write().unwrap_or_else(PoisonError::into_inner);
+        if in_force.version == 0 && in_force.settings.all().len() > 0 {
+            tracing::warn!("the prices of the settings are not in force any more: an administrator has set a list");
+        }
+        tracing::info!(version = version.number, left_out = read.left_out.len(), "a new price list is in force");
+        let settings = Arc::clone(&in_force.settings);
+        let (list, since) = (Arc::new(read.list), version.created_time);
+        *in_force = PricesInForce { version: version.number, settings, list, since, refused: None };
+    }
+
     /// Reads the list and puts it in force if it can be used, and tells the other servers which list this one has.
     pub async fn read_again(&self) {
+        self.load().await;
+        if self.in_force().version > 0 {
+            return self.metrics.counted(1);
+        }
         if let Some(file) = &self.file {
             let list = file.text().await.and_then(|text| (file.read)(&text, &file.path));
             self.put_in_force(list.and_then(|list| self.or_none(list)));

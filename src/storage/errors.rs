@@ -31,6 +31,9 @@ pub enum StorageError {
     /// A bounded queue of requests is full.
     #[error("too many requests are waiting")]
     Busy,
+    /// The price list in force is another one than this server has.
+    #[error("this server could not read the price list in force")]
+    OtherPrices,
     /// Any other error: a defect of this program or of the database.
     #[error("database error: {0}")]
     Broken(#[source] Arc<sqlx::Error>),
@@ -143,7 +146,12 @@ impl StorageError {
             Self::Unavailable(error) => {
                 error.as_database_error().and_then(DatabaseError::code).is_some_and(|code| code == "57014")
             }
-            Self::Constraint(_) | Self::NotDurable | Self::GivenUp | Self::Busy | Self::Broken(_) => false,
+            Self::Constraint(_)
+            | Self::NotDurable
+            | Self::GivenUp
+            | Self::Busy
+            | Self::OtherPrices
+            | Self::Broken(_) => false,
         }
     }
 
@@ -151,7 +159,12 @@ impl StorageError {
     pub const fn may_concern_server(&self) -> bool {
         match self {
             Self::Unavailable(_) | Self::Broken(_) | Self::GivenUp => true,
-            Self::Constraint(_) | Self::Contended(_) | Self::Blocked(_) | Self::NotDurable | Self::Busy => false,
+            Self::Constraint(_)
+            | Self::Contended(_)
+            | Self::Blocked(_)
+            | Self::NotDurable
+            | Self::Busy
+            | Self::OtherPrices => false,
         }
     }
 
@@ -165,7 +178,12 @@ impl StorageError {
                 code.is_some_and(|code| code.starts_with("XX") || code.starts_with("58"))
             }
             // Blocked rows are left out of the batch earlier, so this is a lock on a whole table.
-            Self::Blocked(_) | Self::Contended(_) | Self::NotDurable | Self::GivenUp | Self::Busy => false,
+            Self::Blocked(_)
+            | Self::Contended(_)
+            | Self::NotDurable
+            | Self::GivenUp
+            | Self::Busy
+            | Self::OtherPrices => false,
         }
     }
 }

@@ -21,6 +21,8 @@ pub struct LockedWallet {
     pub wallet: Wallet,
     /// No charge may count in a day before this one (see [`usage_rollup`](super::usage_rollup)).
     pub usage_closed_until: Day,
+    /// The version of the price list that is in force; 0 if there is none.
+    pub price_version: i64,
 }
 
 /// The locked wallet of a row of the two statements below.
@@ -31,6 +33,7 @@ macro_rules! locked_wallet {
             wallet: Wallet { account: wallet!($row), request_count: $row.request_count, status: $row.status },
             owner_group: $row.group_name,
             usage_closed_until: $row.usage_closed_until,
+            price_version: $row.price_version,
         }
     }};
 }
@@ -40,7 +43,8 @@ pub async fn lock_wallets(conn: &mut Conn, ids: &[UserId]) -> Result<Vec<LockedW
     let rows = sqlx::query!(
         "select id, quota, used_quota, held, day_limit, week_limit, month_limit, period_day, day_used, week_used, \
            month_used, request_count, status, group_name, \
-           (select closed_until from usage_rollup where id = 1) as \"usage_closed_until!: Day\" \
+           (select closed_until from usage_rollup where id = 1) as \"usage_closed_until!: Day\", \
+           (select coalesce(max(number), 0) from price_versions) as \"price_version!\" \
          from users where id = any($1) order by id for no key update",
         ids as &[UserId]
     )
@@ -54,7 +58,8 @@ pub async fn lock_free_wallets(conn: &mut Conn, ids: &[UserId]) -> Result<Vec<Lo
     let rows = sqlx::query!(
         "select id, quota, used_quota, held, day_limit, week_limit, month_limit, period_day, day_used, week_used, \
            month_used, request_count, status, group_name, \
-           (select closed_until from usage_rollup where id = 1) as \"usage_closed_until!: Day\" \
+           (select closed_until from usage_rollup where id = 1) as \"usage_closed_until!: Day\", \
+           (select coalesce(max(number), 0) from price_versions) as \"price_version!\" \
          from users where id = any($1) order by id for no key update skip locked",
         ids as &[UserId]
     )

@@ -28,6 +28,7 @@ pub mod notifications;
 pub mod old_keys;
 mod pool;
 pub mod price_proof;
+pub mod price_versions;
 pub mod prices;
 pub mod refusals;
 pub mod refused_requests;

@@ -16,6 +16,9 @@ const FOREIGN_KEYS: &str = "foreign_keys";
 /// The payload of [`Change::KeyRestored`].
 const KEY_RESTORED: &str = "key_restored";
 
+/// The payload of [`Change::Prices`].
+const PRICES: &str = "prices";
+
 /// A committed change of state that servers cache.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Change {
@@ -27,6 +30,8 @@ pub enum Change {
     ForeignKeys,
     /// A key that servers may know as unknown is valid again.
     KeyRestored,
+    /// There is a new version of the price list.
+    Prices,
 }
 
 impl Change {
@@ -36,6 +41,7 @@ impl Change {
             Self::GatewayCredentials => GATEWAY_CREDENTIALS.to_owned(),
             Self::ForeignKeys => FOREIGN_KEYS.to_owned(),
             Self::KeyRestored => KEY_RESTORED.to_owned(),
+            Self::Prices => PRICES.to_owned(),
         }
     }
 
@@ -44,6 +50,7 @@ impl Change {
             GATEWAY_CREDENTIALS => Some(Self::GatewayCredentials),
             FOREIGN_KEYS => Some(Self::ForeignKeys),
             KEY_RESTORED => Some(Self::KeyRestored),
+            PRICES => Some(Self::Prices),
             id => id.parse().ok().map(|id| Self::User(UserId::new(id))),
         }
     }
@@ -90,7 +97,7 @@ mod tests {
 
     #[test]
     fn every_change_survives_its_payload() {
-        for change in [Change::User(UserId::new(7)), Change::GatewayCredentials, Change::ForeignKeys] {
+        for change in [Change::User(UserId::new(7)), Change::GatewayCredentials, Change::ForeignKeys, Change::Prices] {
             assert_eq!(Change::parse(&change.payload()), Some(change));
         }
         assert_eq!(Change::parse("something newer"), None);

@@ -9,7 +9,7 @@ use sqlx::{AssertSqlSafe, PgPool};
 use crate::harness::constraints::{Break, assert_all_tested, assert_each_refused};
 
 /// One valid row of every table, each with the id 1.
-const ROWS: [&str; 25] = [
+const ROWS: [&str; 26] = [
     "insert into installation (id, key_check, cell_label, created_time) values (1, '\\x00', '00', 1)",
     "insert into users (id, username, username_folded, display_name, email, password_hash, role, status, group_name, \
      quota, used_quota, request_count, token_api_enabled, created_time, username_skeleton) overriding system value \
@@ -53,13 +53,14 @@ const ROWS: [&str; 25] = [
      values (1, 'a', decode(repeat('01', 32), 'hex'), '{}', '{}', 1)",
     "insert into restorable_tokens (token_id, user_id, deleted_time) values (1, 1, 1)",
     "insert into wrapped_secrets (generation, key_check, wrapped) values (1, '\\x01', '\\x00')",
+    "insert into price_versions (number, created_time, created_by, note, file, data) values (1, 1, 1, '', '{}', '[]')",
 ];
 
 const AUDIT_ROW: &str = "insert into audit_log (id, at, actor_name, action, subject_kind, ip, request_id, details) \
                          overriding system value values (1, 1, '', '', '', '', '', '{}')";
 
 /// Each constraint, and statements that violate only this constraint.
-const BREAKS: [Break; 111] = [
+const BREAKS: [Break; 114] = [
     ("restorable_tokens_pkey", &[ROWS[23]]),
     ("restorable_tokens_token_fk", &["update restorable_tokens set token_id = 2"]),
     ("restorable_tokens_user_fk", &["update restorable_tokens set user_id = 2"]),
@@ -98,8 +99,11 @@ const BREAKS: [Break; 111] = [
         "prices_content_unique",
         &["insert into prices (id, content, first_used_at) overriding system value values (2, '{}', 2)"],
     ),
-    ("prices_content_length", &["update prices set content = ''", "update prices set content = repeat('x', 1001)"]),
+    ("prices_content_length", &["update prices set content = ''", "update prices set content = repeat('x', 5001)"]),
     ("price_lists_pkey", &[ROWS[20]]),
+    ("price_versions_pkey", &[ROWS[25]]),
+    ("price_versions_number_positive", &["update price_versions set number = 0"]),
+    ("price_versions_note_length", &["update price_versions set note = repeat('x', 2001)"]),
     ("price_lists_digest_length", &["update price_lists set digest = repeat('a', 63)"]),
     ("price_lists_times", &["update price_lists set since = 2"]),
     (
@@ -385,6 +389,7 @@ async fn every_constraint_outside_the_ledger_is_tested(pool: PgPool) {
         "requests_imported",
         "prices",
         "price_lists",
+        "price_versions",
         "wrapped_secrets",
         "sealing_key",
     ];
@@ -431,6 +436,7 @@ async fn the_lengths_and_roles_of_the_schema_are_those_of_the_domain(pool: PgPoo
         ("old_keys_key_digest_length", vec![digest]),
         ("old_keys_key_hint_length", vec![2 * key::HINT_CHARS]),
         ("price_lists_digest_length", vec![2 * digest]),
+        ("price_versions_note_length", vec![bounds::MAX_REASON_CHARS]),
         ("prices_content_length", vec![1, bounds::MAX_PRICE_CONTENT_CHARS]),
         ("reservations_request_id_length", vec![1, bounds::MAX_REQUEST_ID_CHARS]),
         ("tokens_key_digest_length", vec![digest]),

@@ -119,6 +119,9 @@ error_codes! {
     /// The expiry is not a timestamp in seconds, or is not allowed here.
     InvalidExpiry = "invalid_expiry", [BAD_REQUEST],
         "Send a Unix timestamp in seconds, or -1 for never.";
+    /// The price list cannot be read, or has a model with no price or with one that is not complete.
+    InvalidPrices = "invalid_prices", [BAD_REQUEST],
+        "Correct what the message names.";
     /// An amount of quota is outside its range.
     InvalidQuota = "invalid_quota", [BAD_REQUEST],
         "Send a whole number of quota units within the range that the message names.";
@@ -355,12 +358,19 @@ error_codes! {
     /// The `request_id` was used for a different charge or reservation.
     RequestIdReused = "request_id_reused", [CONFLICT],
         "Give each charge and each reservation its own `request_id`, and repeat it only to retry the same request.";
+    /// The price list moves rates beyond half or double, or takes the price from a model that was charged lately.
+    PricesNeedAcceptance = "prices_need_acceptance", [CONFLICT],
+        "Look at what the message names, and send the list with `accept` if it is right.";
 
     // 412: a condition of the request does not hold.
 
     /// The token was changed since the version in `If-Match`. The answer has the present `ETag`.
     TokenChanged = "token_changed", [PRECONDITION_FAILED],
         "Read the token again, and decide whether to send the change with its new `ETag`.";
+    /// Another price list was set since the version in `If-Match`, or at the same time. The answer has the present
+    /// `ETag`.
+    PricesChanged = "prices_changed", [PRECONDITION_FAILED],
+        "Read the price list again, and decide whether to set yours with its new `ETag`.";
 
     // 422: the request contradicts an earlier one.
 

@@ -36,6 +36,7 @@ impl From<StorageError> for ApiError {
             StorageError::Unavailable(_)
             | StorageError::Contended(_)
             | StorageError::Blocked(_)
+            | StorageError::OtherPrices
             | StorageError::GivenUp => Self::database_unavailable().caused_by(error),
             StorageError::NotDurable => Self::new(
                 ErrorCode::NotDurable,

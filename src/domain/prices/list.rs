@@ -104,6 +104,22 @@ impl PriceList {
         }
     }
 
+    /// All prices: one's own by name, and those of the providers that count as `provider/model`.
+    pub fn entries<'a>(&'a self) -> impl Iterator<Item = (String, &'a Arc<ModelPrices>)> {
+        let priced = |(name, price): (String, &'a OwnPrice)| match price {
+            OwnPrice::Prices(prices) => Some((name, prices)),
+            OwnPrice::OfProvider(_) => None,
+        };
+        let prefixes = self.prefixes.iter().map(|(name, price)| (format!("{name}*"), price));
+        let own = self.own.iter().map(|(name, price)| (name.clone(), price)).chain(prefixes);
+        let of = |provider: &'a Provider| {
+            let id = provider.id.clone();
+            let models = provider.models.iter();
+            models.filter_map(move |model| Some((format!("{id}/{}", model.id), model.prices.as_ref()?)))
+        };
+        own.filter_map(priced).chain(self.providers.iter().flat_map(of))
+    }
+
     fn own_price(&self, price: &OwnPrice, model: &str) -> Result<Arc<ModelPrices>, NotPriced> {
         match price {
             OwnPrice::Prices(prices) => Ok(Arc::clone(prices)),

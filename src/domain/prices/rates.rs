@@ -55,6 +55,8 @@ pub enum RatesInvalid {
     Whole { part: String, whole: String },
     #[error("`{one}` and `{other}` have rates, but what is both has none")]
     Joint { one: String, other: String },
+    #[error("there are too many rates and tiers for one price")]
+    TooMany,
 }
 
 /// Why it is not known what units cost.
@@ -112,7 +114,10 @@ impl Rates {
         for (rate, parts) in rates.iter_mut().zip(parts) {
             rate.parts = parts;
         }
-        Ok(Self { table: Arc::clone(table), all: rates, minimum, content: OnceLock::new() })
+        let rates = Self { table: Arc::clone(table), all: rates, minimum, content: OnceLock::new() };
+        // Beside it, the database keeps the ratio.
+        let is_short = rates.content().len() + 100 <= bounds::MAX_PRICE_CONTENT_CHARS;
+        is_short.then_some(rates).ok_or(RatesInvalid::TooMany)
     }
 
     /// These rates, with others in the place of some.

@@ -52,7 +52,8 @@ impl<'a> Batch<'a> {
         rng: &'a Rng,
         addresses: ClientAddresses,
     ) -> Self {
-        let LockedRows { balances, used_keys, blocked, reserved_for, records, settled_by, usage_closed_until } = locked;
+        let LockedRows { balances, used_keys, blocked, reserved_for, records, settled_by, usage_closed_until, .. } =
+            locked;
         let at = at.after_closed_days(usage_closed_until);
         let changes = Changes::new(at.now);
         let before = balances.clone();

@@ -109,6 +109,10 @@ impl Lane {
                 {
                     self.metrics.retried(Retry::Contended);
                 }
+                Err(StorageError::OtherPrices) if tries < TRIES => {
+                    self.metrics.retried(Retry::Contended);
+                    self.parts.prices.load().await;
+                }
                 // A repeated request id can surface as any constraint error.
                 Err(error)
                     if ids == RequestIds::TakeForNew
@@ -239,7 +243,8 @@ impl Lane {
         }
         let at = Moment::new(self.core.clock.micros(), self.core.calendar);
         locked.check(&self.parts.repairs, &at);
-        let mut batch = Batch::new(locked, at, self.parts.prices.list(), &self.core.rng, self.client_addresses);
+        let prices = self.parts.prices.list_of(locked.price_version).ok_or(StorageError::OtherPrices)?;
+        let mut batch = Batch::new(locked, at, prices, &self.core.rng, self.client_addresses);
         for one in operations.iter_mut() {
             one.apply(&mut batch);
         }

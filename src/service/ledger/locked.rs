@@ -46,6 +46,8 @@ pub(super) struct LockedRows {
     /// The counts of reservations that are settled.
     pub(super) settled_by: BTreeMap<ReservationId, Counts>,
     pub(super) usage_closed_until: Day,
+    /// The version of the price list in force; `None` if no wallet was locked.
+    pub(super) price_version: Option<i64>,
 }
 
 impl LockedRows {
@@ -59,11 +61,12 @@ impl LockedRows {
     ) -> Result<Self, StorageError> {
         let (wallets, mut blocked) = lock_wallets(conn, rows.owners, locking).await?;
         let mut balances = Balances::default();
-        let (mut owner_groups, mut usage_closed_until) = (BTreeMap::new(), Day::FIRST);
+        let (mut owner_groups, mut usage_closed_until, mut price_version) = (BTreeMap::new(), Day::FIRST, None);
         for locked in wallets {
             balances.wallets.insert(locked.owner, locked.wallet);
             owner_groups.insert(locked.owner, locked.owner_group);
             usage_closed_until = usage_closed_until.max(locked.usage_closed_until);
+            price_version = Some(locked.price_version);
         }
 
         let mut owners: BTreeMap<TokenId, UserId> =
@@ -107,7 +110,7 @@ impl LockedRows {
         } else {
             reservations::list_settled_counts(conn, &settled).await?
         };
-        Ok(Self { balances, used_keys, blocked, reserved_for, records, settled_by, usage_closed_until })
+        Ok(Self { balances, used_keys, blocked, reserved_for, records, settled_by, usage_closed_until, price_version })
     }
 
     /// Asks for a repair of the rows that are ahead of the clock.

@@ -59,6 +59,7 @@ export const adminAudit = {
     'gateway.revoked': 'Removed a gateway',
     'gateway.credential_created': 'Created a gateway credential',
     'gateway.credential_revoked': 'Revoked a gateway credential',
+    'prices.set': 'Set the price list',
   },
   kinds: {
     token: 'Key',

@@ -61,6 +61,7 @@ export const adminAudit: Texts['adminAudit'] = {
     'gateway.revoked': '移除网关',
     'gateway.credential_created': '创建网关凭证',
     'gateway.credential_revoked': '吊销网关凭证',
+    'prices.set': '设置价格表',
   },
   kinds: {
     token: '令牌',

@@ -1,0 +1,164 @@
+//! Price lists that administrators set: each a version, checked before it is in force.
+
+use std::sync::Arc;
+
+use super::actors::{self, ActorError};
+use super::price_file::{PricesInvalid, ReadPrices, read_prices};
+use super::prices::Prices;
+use crate::domain::audit::{Action, Actor, AuditEntry, Subject};
+use crate::domain::caller::Caller;
+use crate::domain::expected_version::{ExpectedVersion, VersionChanged};
+use crate::domain::prices::version::{PriceTexts, PriceVersion};
+use crate::domain::time::DAY;
+use crate::service::core::Core;
+use crate::service::published_prices::LeftOut;
+use crate::storage::{StorageError, audit, price_versions};
+
+/// How many models may be compared with a new list.
+const MAX_CHARGED_MODELS: i64 = 10_000;
+
+/// How far back a charge makes a model one that must not go unnoticed.
+const CHARGED_SECONDS: i64 = 30 * DAY;
+
+/// How often a list waits for batches that hold wallets.
+const TRIES: usize = 50;
+
+/// A list to set. What is left out stays as it is.
+#[derive(Debug, Default)]
+pub struct PriceChange {
+    pub file: Option<String>,
+    pub data: Option<String>,
+    /// The version whose list is set again.
+    pub version: Option<i64>,
+    pub note: String,
+    /// It may move rates far, and take prices from models that are used.
+    pub is_accepted: bool,
+}
+
+/// Why a list was not set.
+#[derive(Debug, thiserror::Error)]
+pub enum SetPricesError {
+    #[error(transparent)]
+    Invalid(#[from] PricesInvalid),
+    #[error("this list needs to be accepted (`accept`): {}", .0.join("; "))]
+    NeedsAcceptance(Vec<String>),
+    #[error("another list was set since you read it; read it again")]
+    Changed(VersionChanged),
+    #[error("there is no such version; the last 100 are kept")]
+    NoSuchVersion,
+    #[error(transparent)]
+    Actor(#[from] ActorError),
+    #[error(transparent)]
+    Storage(#[from] StorageError),
+}
+
+/// A version, its texts, and what of its data has no price.
+#[derive(Debug)]
+pub struct ShownPrices {
+    pub version: PriceVersion,
+    pub texts: PriceTexts,
+    pub left_out: Vec<LeftOut>,
+}
+
+/// The service of price lists.
+#[derive(Debug)]
+pub struct PriceVersions {
+    core: Core,
+    prices: Arc<Prices>,
+}
+
+impl PriceVersions {
+    pub const fn new(core: Core, prices: Arc<Prices>) -> Self {
+        Self { core, prices }
+    }
+
+    /// The version with this number, or the newest one. `None` if there is none.
+    ///
+    /// # Errors
+    /// The database.
+    pub async fn show(&self, number: Option<i64>) -> Result<Option<ShownPrices>, SetPricesError> {
+        let mut conn = self.core.db.acquire().await?;
+        let number = match number {
+            Some(number) => number,
+            None => price_versions::find_newest_number(&mut conn).await?,
+        };
+        let found = price_versions::find(&mut conn, number).await?;
+        drop(conn);
+        let Some((version, texts)) = found else {
+            return Ok(None);
+        };
+        let (texts, read) = read(texts).await?;
+        Ok(Some(ShownPrices { version, texts, left_out: read.left_out }))
+    }
+
+    /// The versions that are kept, newest first.
+    ///
+    /// # Errors
+    /// The database.
+    pub async fn list(&self) -> Result<Vec<PriceVersion>, SetPricesError> {
+        Ok(price_versions::list(&mut *self.core.db.acquire().await?).await?)
+    }
+
+    /// Sets a list. When it returns, no charge goes by a former one any more.
+    ///
+    /// # Errors
+    /// See [`SetPricesError`].
+    pub async fn set(
+        &self,
+        caller: &Caller,
+        change: PriceChange,
+        expected: ExpectedVersion,
+    ) -> Result<ShownPrices, SetPricesError> {
+        let mut conn = self.core.db.acquire().await?;
+        let number = price_versions::find_newest_number(&mut conn).await?;
+        expected.check(number).map_err(SetPricesError::Changed)?;
+        let before = price_versions::find(&mut conn, change.version.unwrap_or(number)).await?;
+        let now = self.core.clock.now();
+        let since = now.plus(-CHARGED_SECONDS).day_in(self.core.calendar.zone);
+        let charged = price_versions::list_charged_models(&mut conn, since, MAX_CHARGED_MODELS).await?;
+        drop(conn);
+        let (file, data) = match before {
+            Some((_, texts)) => (texts.file, texts.data),
+            None if change.version.is_some() => return Err(SetPricesError::NoSuchVersion),
+            None => ("{}".to_owned(), "[]".to_owned()),
+        };
+        let texts = PriceTexts { file: change.file.unwrap_or(file), data: change.data.unwrap_or(data) };
+        let (texts, ReadPrices { list, left_out }) = read(texts).await?;
+        let surprises = self.prices.list().surprises(&list, &charged, now);
+        if !change.is_accepted && !surprises.is_empty() {
+            return Err(SetPricesError::NeedsAcceptance(surprises));
+        }
+        let version =
+            PriceVersion { number: number + 1, created_time: now, created_by: caller.user.id, note: change.note };
+        for _ in 1..TRIES {
+            match self.insert(caller, &version, &texts).await {
+                Err(SetPricesError::Storage(StorageError::Blocked(_))) => {}
+                set => return set.map(|()| ShownPrices { version, texts, left_out }),
+            }
+        }
+        self.insert(caller, &version, &texts).await?;
+        Ok(ShownPrices { version, texts, left_out })
+    }
+
+    async fn insert(&self, caller: &Caller, version: &PriceVersion, texts: &PriceTexts) -> Result<(), SetPricesError> {
+        let mut tx = self.core.db.begin().await?;
+        actors::lock_actor(&mut tx, Actor::from(caller)).await?;
+        price_versions::lock(&mut tx).await?;
+        let number = price_versions::find_newest_number(&mut tx).await?;
+        if number + 1 != version.number {
+            return Err(SetPricesError::Changed(VersionChanged { version: number }));
+        }
+        price_versions::insert(&mut tx, version, texts).await?;
+        let entry = AuditEntry::new(version.created_time, Actor::from(caller), Action::PricesSet, Subject::prices())
+            .with([("version", version.number.to_string()), ("note", version.note.clone())]);
+        audit::insert(&mut tx, entry).await?;
+        self.core.invalidator.commit_prices(tx).await?;
+        Ok(())
+    }
+}
+
+/// Reads a list where it delays no request.
+async fn read(texts: PriceTexts) -> Result<(PriceTexts, ReadPrices), SetPricesError> {
+    let read = tokio::task::spawn_blocking(move || read_prices(&texts.file, &texts.data).map(|read| (texts, read)));
+    Ok(read.await.map_err(|_| StorageError::GivenUp)??)
+}

@@ -1,0 +1,1 @@
+insert into prices (content, first_used_at) values ('{"prompt":1}', 1);

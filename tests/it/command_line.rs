@@ -284,6 +284,46 @@ async fn lists_read_all_pages() {
 }
 
 #[tokio::test]
+async fn the_price_list_is_set_and_set_back_from_the_command_line() {
+    let dir = tempfile::tempdir().unwrap();
+    let server = Server::start(dir.path(), &[]).await;
+    let person = Person::root(&server).await;
+    let file = |name: &str, text: &str| {
+        let path = dir.path().join(name);
+        std::fs::write(&path, text).unwrap();
+        path.to_str().unwrap().to_owned()
+    };
+    let own = file("prices.json", r#"{"providers": ["lab"], "models": {"mine": {"input_mtok": "0.1"}}}"#);
+    let data = r#"[{"id": "lab", "models": [{"id": "m", "match": {"equals": "m"}, "prices": {"input_mtok": 1e-18}},
+        {"id": "free", "match": {"equals": "free"}, "prices": {}}]}]"#;
+    let data = file("data.json", data);
+    let set = person.run(&["prices", "set", &own, &data, "--note", "first"]);
+    assert_eq!(stdout_of(&set), "version 1 of the prices is in force\n");
+    let left_out = "1 models of these providers have no price:\nkeymeter:   lab/free: it has no price: it is free";
+    assert!(stderr_of(&set).contains(left_out), "{}", stderr_of(&set));
+    assert!(person.stdout(&["prices", "show"]).contains(r#""mine": {"input_mtok": "0.1"}"#));
+    let version = person.json(&["prices", "history"])[0].clone();
+    assert_eq!((&version["number"], &version["note"]), (&json!(1), &json!("first")));
+
+    let dearer = file("dearer.json", r#"{"models": {"mine": {"input_mtok": "0.3"}}}"#);
+    let (code, said) = person.refusal(&["prices", "set", &dearer]);
+    assert!(code == 5 && said.contains("mine: input_tokens from 0.1 to 0.3"), "{code} {said}");
+    assert_eq!(person.stdout(&["prices", "set", &dearer, "--accept"]), "version 2 of the prices is in force\n");
+    let back = person.stdout(&["prices", "rollback", "1", "--accept"]);
+    assert_eq!(back, "version 3 of the prices is in force\n");
+    let refused = [
+        (vec!["prices", "set", &own, &dearer], "is the second of its kind"),
+        (vec!["prices", "set", "no-such-file"], "cannot read no-such-file"),
+        (vec!["prices", "set", "http://127.0.0.1:9/data.json"], "cannot download http://127.0.0.1:9/data.json"),
+        (vec!["prices", "rollback", "9"], "there is no such version"),
+    ];
+    for (arguments, said) in refused {
+        let refusal = person.refusal(&arguments).1;
+        assert!(refusal.contains(said), "{arguments:?}: {refusal}");
+    }
+}
+
+#[tokio::test]
 async fn users_and_gateways_are_those_of_the_server_that_is_named_or_of_the_local_database() {
     let dir = tempfile::tempdir().unwrap();
     let server = Server::start(dir.path(), &[]).await;

@@ -95,9 +95,8 @@ enum Command {
     /// Move accounts and keys here from another service.
     #[command(subcommand)]
     Import(import::ImportCommand),
-    /// Make a price list for the settings.
-    #[command(subcommand)]
-    Prices(prices::PricesCommand),
+    /// Set what models cost, on a server; and convert lists of other programs.
+    Prices(prices::PricesArgs),
     /// Change the master key while servers run.
     #[command(subcommand)]
     MasterKey(master_key::MasterKeyCommand),
@@ -249,7 +248,7 @@ fn run_without_settings(command: Command) -> Result<Option<Command>, CommandFail
     match command {
         Command::Openapi => print_line(&app::openapi_json()),
         Command::Settings => print_line(keymeter::config::DEFAULTS.trim_end()),
-        Command::Prices(command) => prices::run(command)?,
+        Command::Prices(args) => prices::run(args)?,
         Command::Token(args) => tokens::run(args)?,
         Command::Usage(args) => usage::run(args)?,
         Command::Audit(args) => audit::run(args)?,

@@ -6,6 +6,7 @@ mod client;
 pub mod gateways;
 pub mod login;
 mod login_file;
+mod prices;
 mod rotation;
 pub mod target;
 pub mod terminal;

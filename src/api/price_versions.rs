@@ -120,9 +120,10 @@ impl PriceListBody {
     }
 
     /// What is answered before a list was set.
-    fn none() -> Self {
+    fn none() -> Result<Self, ApiError> {
         let version = PriceVersionBody { number: 0, created_time: 0, created_by: 0, note: String::new() };
-        Self { version, file: RawValue::NULL.to_owned(), data_bytes: 0, data: None, left_out: Vec::new() }
+        let file = RawValue::from_string("{}".to_owned()).map_err(ApiError::internal)?;
+        Ok(Self { version, file, data_bytes: 0, data: None, left_out: Vec::new() })
     }
 }
 
@@ -137,7 +138,7 @@ fn answer(body: PriceListBody) -> ListAnswer {
     responses((status = 200, body = Envelope<PriceListBody>)))]
 pub async fn show(State(app): State<Arc<AppState>>, _: Admin) -> Result<ListAnswer, Fails> {
     let shown = app.price_versions.show(None).await?;
-    Ok(answer(shown.map_or_else(|| Ok(PriceListBody::none()), |shown| PriceListBody::new(shown, false))?))
+    Ok(answer(shown.map_or_else(PriceListBody::none, |shown| PriceListBody::new(shown, false))?))
 }
 
 /// Set the price list: it is checked, and in force on all servers when this is answered.

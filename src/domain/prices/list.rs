@@ -1,12 +1,15 @@
 //! Which price a model has: one's own, or that of a provider whose models count.
 
 use std::collections::{BTreeMap, HashMap};
-use std::sync::Arc;
+use std::sync::{Arc, PoisonError, RwLock};
 
 use chrono::NaiveDate;
 
 use super::model_prices::ModelPrices;
 use super::name_rule::NameRule;
+
+/// How many names are remembered, each of at most [`MAX_MODEL_CHARS`](crate::domain::bounds::MAX_MODEL_CHARS).
+const MAX_FOUND: usize = 10_000;
 
 /// The prices of all models.
 #[derive(Debug, Default)]
@@ -19,6 +22,8 @@ pub struct PriceList {
     providers: Vec<Provider>,
     /// Those whose models they sell.
     makers: Vec<Provider>,
+    /// What was found of providers by name: going through their rules takes longer, and clients choose names.
+    found: RwLock<HashMap<String, Result<Arc<ModelPrices>, NotPriced>>>,
 }
 
 /// What one's own list says of a name.
@@ -71,7 +76,8 @@ impl PriceList {
         let (mut providers, mut makers): (Vec<_>, Vec<_>) = published.into_iter().partition(|one| place(one).is_some());
         providers.sort_by_key(place);
         makers.retain(|maker| providers.iter().any(|provider| provider.fallbacks.contains(&maker.id)));
-        Self { own: own.into_iter().collect(), prefixes: prefixes.into_iter().map(prefix).collect(), providers, makers }
+        let (own, prefixes) = (own.into_iter().collect(), prefixes.into_iter().map(prefix).collect());
+        Self { own, prefixes, providers, makers, found: RwLock::default() }
     }
 
     /// The price of a model, of the provider that the request names, if it names one: one's own price of the name, else
@@ -100,8 +106,23 @@ impl PriceList {
         };
         match self.own.get(model).or_else(by_prefix) {
             Some(price) => self.own_price(price, model),
+            None if provider.is_none() => self.find_once(model),
             None => self.find_of_providers(model, provider),
         }
+    }
+
+    /// What the providers have for a name, remembered.
+    fn find_once(&self, model: &str) -> Result<Arc<ModelPrices>, NotPriced> {
+        if let Some(found) = self.found.read().unwrap_or_else(PoisonError::into_inner).get(model) {
+            return found.clone();
+        }
+        let found = self.find_of_providers(model, None);
+        let mut all = self.found.write().unwrap_or_else(PoisonError::into_inner);
+        if all.len() >= MAX_FOUND {
+            all.clear();
+        }
+        all.insert(model.to_owned(), found.clone());
+        found
     }
 
     /// All prices: one's own by name, and those of the providers that count as `provider/model`.
@@ -315,6 +336,21 @@ mod tests {
         for provider in ["lab", "seller"] {
             assert_eq!(dollars(list.find("kimi", Some(provider))), Err(NotPriced::NoRule), "{provider}");
         }
+    }
+
+    #[test]
+    fn names_are_remembered_and_no_more_than_fit() {
+        let list = list(&[], vec![provider("lab", &[], &[(r#"{"starts_with": "m"}"#, "1")])]);
+        for _ in 0..2 {
+            assert_eq!(dollars(list.find("m-1", None)), Ok("1".to_owned()));
+            assert_eq!(dollars(list.find("n-1", None)), Err(NotPriced::NoRule));
+        }
+        assert_eq!(list.found.read().unwrap().len(), 2);
+        for number in 0..MAX_FOUND {
+            let _ = list.find(&format!("m{number}"), None);
+        }
+        assert!((1..=MAX_FOUND).contains(&list.found.read().unwrap().len()));
+        assert_eq!(dollars(list.find("m-1", None)), Ok("1".to_owned()));
     }
 
     #[test]

@@ -75,4 +75,9 @@ impl Ledger {
     pub(super) async fn find_key(&self, digest: &Digest) -> Result<Option<Arc<CachedKey>>, LedgerError> {
         Ok(self.parts.key_cache.find_of_any_age(digest).await?)
     }
+
+    /// Looks up the price of a model before any wallet is locked, so that the list remembers it.
+    pub(super) fn find_price(&self, model: Option<&str>) {
+        let _ = self.parts.prices.list().find(model.unwrap_or_default(), None);
+    }
 }

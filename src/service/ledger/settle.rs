@@ -33,6 +33,9 @@ impl Ledger {
         cost: Cost,
         model: Option<String>,
     ) -> Result<Settled, LedgerError> {
+        if cost.quota.is_none() {
+            self.find_price(model.as_deref());
+        }
         self.lanes.execute(Settle { gateway, reservation, cost, model }).await
     }
 }

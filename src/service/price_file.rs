@@ -140,7 +140,10 @@ mod tests {
         for (model, expected) in table {
             assert_eq!(dollars(&list, model), Ok(expected), "{model}");
         }
-        for model in ["free", "zero", "new", "odd", "nobody", "alias-m"] {
+        for model in ["free", "zero", "new", "odd"] {
+            assert_eq!(dollars(&list, model), Err(NotPriced::LeftOut), "{model}");
+        }
+        for model in ["nobody", "alias-m"] {
             assert_eq!(dollars(&list, model), Err(NotPriced::NoRule), "{model}");
         }
         let reasons: Vec<_> = left_out.iter().map(|one| format!("{}: {}", one.model, one.reason)).collect();
@@ -163,6 +166,11 @@ mod tests {
             ("{", "[]", "the file is not a list of prices: EOF while parsing"),
             (r#"{"model": {}}"#, "[]", "the file is not a list of prices: unknown field `model`"),
             ("{}", "{}", "the data is not a list of providers: invalid type: map"),
+            (
+                r#"{"providers": ["odd"]}"#,
+                r#"[{"id": "odd", "discount": 1, "models": []}]"#,
+                "the data has no provider \"odd\"",
+            ),
             (r#"{"providers": ["labs"]}"#, DATA, "the data has no provider \"labs\""),
             (r#"{"models": {"a*b": {"input_mtok": 1}}}"#, "[]", "the model \"a*b\": a `*` must be the last"),
             (r#"{"models": {"": {"input_mtok": 1}}}"#, "[]", "the model \"\": a name must have 1 to 128"),

@@ -139,10 +139,19 @@ impl PublishedPrices {
     /// # Errors
     /// It is no list of providers.
     pub fn read(text: &str, table: &Arc<UnitTable>) -> serde_json::Result<Self> {
-        let data: Vec<ProviderData> = serde_json::from_str(text)?;
+        let data: Vec<Box<RawValue>> = serde_json::from_str(text)?;
         let mut left_out = Vec::new();
         let mut providers = Vec::new();
-        for ProviderData { id, provider_match, fallback_model_providers, models, .. } in data {
+        for json in data {
+            let data = match serde_json::from_str(json.get()) {
+                Ok(data) => data,
+                Err(error) => {
+                    let (provider, _) = named(json.get());
+                    left_out.push(LeftOut { provider, model: "*".to_owned(), reason: error.to_string() });
+                    continue;
+                }
+            };
+            let ProviderData { id, provider_match, fallback_model_providers, models, .. } = data;
             let mut read = Vec::new();
             for model in models {
                 let (model_id, names) = named(model.get());
@@ -150,7 +159,7 @@ impl PublishedPrices {
                 let prices = prices.map_err(|reason| {
                     left_out.push(LeftOut { provider: id.clone(), model: model_id.clone(), reason });
                 });
-                read.extend(names.map(|names| ModelOfProvider { id: model_id, names, prices: prices.ok() }));
+                read.push(ModelOfProvider { id: model_id, names, prices: prices.ok() });
             }
             let (other_names, fallbacks) = (provider_match, fallback_model_providers);
             providers.push(Provider { id, other_names, fallbacks, models: read });
@@ -159,17 +168,19 @@ impl PublishedPrices {
     }
 }
 
-/// The id of a model, and its names if they can be read.
-fn named(json: &str) -> (String, Option<NameRule>) {
+/// The id of a model, and its names; only the id if its rule cannot be read.
+fn named(json: &str) -> (String, NameRule) {
     #[derive(Deserialize)]
     struct Named {
         id: String,
-        r#match: Box<RawValue>,
+        r#match: Option<Box<RawValue>>,
     }
-    match serde_json::from_str(json) {
-        Ok(Named { id, r#match }) => (id, serde_json::from_str(r#match.get()).ok()),
+    let (id, rule) = match serde_json::from_str(json) {
+        Ok(Named { id, r#match }) => (id, r#match.and_then(|rule| serde_json::from_str(rule.get()).ok())),
         Err(_) => ("?".to_owned(), None),
-    }
+    };
+    let names = rule.unwrap_or_else(|| NameRule::Equals(id.clone().into()));
+    (id, names)
 }
 
 fn read_model(provider: &str, json: &str, table: &Arc<UnitTable>) -> Result<ModelPrices, String> {

@@ -4,7 +4,7 @@ use super::reservation::{Reservation, ReservationState};
 use crate::domain::counts::Counts;
 use crate::domain::money::Quota;
 use crate::domain::prices::cost::{Amount, Cost, TooExpensive, Unknown};
-use crate::domain::prices::list::PriceList;
+use crate::domain::prices::list::{NotPriced, PriceList};
 use crate::domain::time::UnixTime;
 
 /// What a settlement costs, and why.
@@ -41,7 +41,10 @@ pub fn settled_cost(
         return Ok(SettledCost::Told(before.requested));
     }
     // A price for all other models is one of the requested model only: it must not replace a price that this has.
-    let found = prices.find_named(answered, None).or_else(|_| prices.find(requested, None));
+    let found = match prices.find_named(answered, None) {
+        Err(NotPriced::NoRule) => prices.find(requested, None),
+        found => found,
+    };
     let amount = found.map_err(|_| Unknown::NotPriced);
     match amount.and_then(|prices| prices.amount(&cost.counts.into(), at, reservation.ratio)) {
         Ok(amount) => Ok(SettledCost::Priced(amount)),

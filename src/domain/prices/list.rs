@@ -60,6 +60,8 @@ pub struct ModelOfProvider {
 pub enum NotPriced {
     /// No rule of the list is for its name.
     NoRule,
+    /// A provider has it, and its price cannot be used or is none.
+    LeftOut,
     /// Two providers have different prices for it.
     Ambiguous(String, String),
     /// The list has no such provider.
@@ -156,14 +158,17 @@ impl PriceList {
         };
         if let Some(provider) = provider {
             let provider = self.find_provider(provider).ok_or_else(|| NotPriced::NoProvider(provider.to_owned()))?;
-            return of(provider).ok_or(NotPriced::NoRule);
+            return of(provider).unwrap_or(Err(NotPriced::NoRule));
         }
         let mut found = self.providers.iter().filter_map(|provider| Some((provider, of(provider)?)));
         let (first, prices) = found.next().ok_or(NotPriced::NoRule)?;
-        match found.find(|(_, other)| !other.is_standard_of(&prices)) {
-            Some((other, _)) => Err(NotPriced::Ambiguous(first.id.clone(), other.id.clone())),
-            None => Ok(prices),
+        let prices = prices?;
+        for (other, others) in found {
+            if !others?.is_standard_of(&prices) {
+                return Err(NotPriced::Ambiguous(first.id.clone(), other.id.clone()));
+            }
         }
+        Ok(prices)
     }
 
     fn find_provider(&self, name: &str) -> Option<&Provider> {
@@ -174,13 +179,15 @@ impl PriceList {
     }
 
     /// The price of a name at a provider, or that of another one whose models it sells, which has no variants here.
-    fn find_at(&self, provider: &Provider, name: &str) -> Option<Arc<ModelPrices>> {
+    /// A model that was left out ends the search: a later rule would be that of another model.
+    fn find_at(&self, provider: &Provider, name: &str) -> Option<Result<Arc<ModelPrices>, NotPriced>> {
         if let Some(model) = provider.find(name) {
-            return model.prices.clone();
+            return Some(model.prices.clone().ok_or(NotPriced::LeftOut));
         }
         let by_id = |id: &String| self.providers.iter().chain(&self.makers).find(|provider| provider.id == *id);
         let model = provider.fallbacks.iter().filter_map(by_id).find_map(|provider| provider.find(name))?;
-        model.prices.as_ref().map(|prices| Arc::new(prices.without_variants()))
+        let prices = model.prices.as_ref().map(|prices| Arc::new(prices.without_variants()));
+        Some(prices.ok_or(NotPriced::LeftOut))
     }
 }
 
@@ -331,11 +338,17 @@ mod tests {
     fn a_model_without_a_price_gets_none_from_a_later_model() {
         let rules = [(r#"{"equals": "kimi"}"#, ""), (r#"{"contains": "kimi"}"#, "1")];
         let seller = provider("seller", &["lab"], &[(r#"{"equals": "m"}"#, "")]);
-        let list = list(&[], vec![provider("lab", &[], &rules), seller]);
+        let list = list(&[("*", "2")], vec![provider("lab", &[], &rules), seller]);
         assert_eq!(dollars(list.find("kimi-2", None)), Ok("1".to_owned()));
         for provider in ["lab", "seller"] {
-            assert_eq!(dollars(list.find("kimi", Some(provider))), Err(NotPriced::NoRule), "{provider}");
+            let found = list.find(if provider == "lab" { "kimi" } else { "m" }, Some(provider));
+            assert_eq!(dollars(found), Err(NotPriced::LeftOut), "{provider}");
         }
+        // Nor that of all other models.
+        for model in ["kimi", "m"] {
+            assert_eq!(dollars(list.find(model, None)), Err(NotPriced::LeftOut), "{model}");
+        }
+        assert_eq!(dollars(list.find("other", None)), Ok("2".to_owned()));
     }
 
     #[test]

@@ -1,6 +1,7 @@
 //! Price lists that administrators set: each a version, checked before it is in force.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use super::actors::{self, ActorError};
 use super::price_file::{PricesInvalid, ReadPrices, read_prices};
@@ -20,8 +21,11 @@ const MAX_CHARGED_MODELS: i64 = 10_000;
 /// How far back a charge makes a model one that must not go unnoticed.
 const CHARGED_SECONDS: i64 = 30 * DAY;
 
-/// How often a list waits for batches that hold wallets.
-const TRIES: usize = 50;
+/// How often a list waits, each time for a moment, for batches that hold wallets.
+const TRIES: usize = 20;
+
+/// In between, batches go on.
+const PAUSE: Duration = Duration::from_millis(300);
 
 /// A list to set. What is left out stays as it is.
 #[derive(Debug, Default)]
@@ -123,27 +127,34 @@ impl PriceVersions {
             None => ("{}".to_owned(), "[]".to_owned()),
         };
         let texts = PriceTexts { file: change.file.unwrap_or(file), data: change.data.unwrap_or(data) };
-        let (texts, ReadPrices { list, left_out }) = read(texts).await?;
-        let surprises = self.prices.list().surprises(&list, &charged, now);
+        self.prices.load().await;
+        let former = self.prices.list_of(Some(number)).ok_or(StorageError::OtherPrices)?;
+        let compared = tokio::task::spawn_blocking(move || {
+            let ReadPrices { list, left_out } = read_prices(&texts.file, &texts.data)?;
+            Ok::<_, PricesInvalid>((texts, left_out, former.surprises(&list, &charged)))
+        });
+        let (texts, left_out, surprises) = compared.await.map_err(|_| StorageError::GivenUp)??;
         if !change.is_accepted && !surprises.is_empty() {
             return Err(SetPricesError::NeedsAcceptance(surprises));
         }
         let version =
             PriceVersion { number: number + 1, created_time: now, created_by: caller.user.id, note: change.note };
-        for _ in 1..TRIES {
+        for left in (0..TRIES).rev() {
             match self.insert(caller, &version, &texts).await {
-                Err(SetPricesError::Storage(StorageError::Blocked(_))) => {}
-                set => return set.map(|()| ShownPrices { version, texts, left_out }),
+                Err(SetPricesError::Storage(StorageError::Blocked(_))) if left > 0 => tokio::time::sleep(PAUSE).await,
+                set => {
+                    set?;
+                    break;
+                }
             }
         }
-        self.insert(caller, &version, &texts).await?;
         Ok(ShownPrices { version, texts, left_out })
     }
 
     async fn insert(&self, caller: &Caller, version: &PriceVersion, texts: &PriceTexts) -> Result<(), SetPricesError> {
         let mut tx = self.core.db.begin().await?;
-        actors::lock_actor(&mut tx, Actor::from(caller)).await?;
         price_versions::lock(&mut tx).await?;
+        actors::lock_actor(&mut tx, Actor::from(caller)).await?;
         let number = price_versions::find_newest_number(&mut tx).await?;
         if number + 1 != version.number {
             return Err(SetPricesError::Changed(VersionChanged { version: number }));

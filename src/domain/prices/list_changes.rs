@@ -3,57 +3,63 @@
 use std::collections::BTreeMap;
 
 use super::list::PriceList;
-use super::model_prices::PriceContext;
-use super::rate::{TieredRate, UnitRate};
-use crate::domain::time::UnixTime;
+use super::model_prices::ModelPrices;
 
 impl PriceList {
-    /// Sentences about rates that a newer list would move beyond half or double, and about models among `charged` that
-    /// would have no price any more.
-    pub fn surprises(&self, newer: &Self, charged: &[String], at: UnixTime) -> Vec<String> {
+    /// Sentences about models among `charged` that would have no price any more by a newer list, and about rates that
+    /// would move beyond half or double at some time, in some context, above some tier.
+    pub fn surprises(&self, newer: &Self, charged: &[String]) -> Vec<String> {
         let mut surprises = Vec::new();
-        let newer_entries: BTreeMap<_, _> = newer.entries().collect();
+        let entries: BTreeMap<_, _> = newer.entries().collect();
         for (name, before) in self.entries() {
-            let Some(after) = newer_entries.get(&name) else {
-                continue;
-            };
-            let rates = [before, after].map(|prices| {
-                let rates = prices.in_force(at, &PriceContext::new());
-                rates.map(|rates| rates.by_unit()).unwrap_or_default()
-            });
-            let [before, after] = rates;
-            for (unit, rate) in before {
-                match after.get(&unit) {
-                    Some(new) if is_surprise(&rate, new) => {
-                        surprises.push(format!("{name}: {unit} from {} to {}", rate.base, new.base));
-                    }
-                    Some(_) | None => {}
-                }
+            if let Some(after) = entries.get(&name) {
+                surprises.extend(moves(&name, before, after));
             }
         }
-        let has_price = |list: &Self, model: &str| list.find(model, None).is_ok();
-        let gone = charged.iter().filter(|model| has_price(self, model) && !has_price(newer, model));
-        surprises
-            .extend(gone.map(|model| format!("{model}: was charged in the last 30 days, and would have no price")));
+        for model in charged {
+            match (self.find(model, None), newer.find(model, None)) {
+                (Ok(before), Ok(after)) => surprises.extend(moves(model, &before, &after)),
+                (Ok(_), Err(_)) => {
+                    surprises.push(format!("{model}: was charged in the last 30 days, and would have no price"));
+                }
+                (Err(_), _) => {}
+            }
+        }
+        surprises.sort();
+        surprises.dedup();
         surprises
     }
 }
 
-/// Returns true if a rate moves beyond half or double.
-fn is_surprise(before: &TieredRate, after: &TieredRate) -> bool {
-    let tiers = |rate: &TieredRate| -> Vec<UnitRate> {
-        std::iter::once(rate.base).chain(rate.tiers.iter().map(|tier| tier.rate)).collect()
-    };
-    let moved = |(before, after): (&UnitRate, &UnitRate)| {
-        let (before, after) = (before.attos(), after.attos());
-        after > before.saturating_mul(2) || after.saturating_mul(2) < before
-    };
-    tiers(before).iter().zip(&tiers(after)).any(moved)
+/// The rates that move beyond half or double, or go.
+fn moves(name: &str, before: &ModelPrices, after: &ModelPrices) -> Vec<String> {
+    let after = after.ranges();
+    let mut moves = Vec::new();
+    for (unit, before) in before.ranges() {
+        let Some(after) = after.get(&unit) else {
+            moves.push(format!("{name}: {unit} has no rate of its own any more"));
+            continue;
+        };
+        let bounds = [(before.least, after.least), (before.most, after.most)];
+        if let Some((from, to)) = bounds.into_iter().find(|(from, to)| is_far(from.attos(), to.attos())) {
+            moves.push(format!("{name}: {unit} from {from} to {to}"));
+        }
+        let starts = before.starts.iter().zip(&after.starts);
+        let is_moved = starts.into_iter().any(|(from, to)| is_far((*from).into(), (*to).into()));
+        if is_moved || before.starts.len() > after.starts.len() {
+            moves.push(format!("{name}: the tiers of {unit} go or start elsewhere"));
+        }
+    }
+    moves
+}
+
+/// Returns true if a number moves beyond half or double.
+const fn is_far(from: i128, to: i128) -> bool {
+    to > from.saturating_mul(2) || to.saturating_mul(2) < from
 }
 
 #[cfg(test)]
 mod tests {
-    use super::*;
     use crate::domain::price_settings::PriceSettings;
 
     #[test]
@@ -71,10 +77,14 @@ mod tests {
                 "a = { prompt = \"0\", completion = \"8\" }",
                 vec!["a: input_tokens from 2 to 0", "b: was charged in the last 30 days, and would have no price"],
             ),
+            (
+                "\"a\" = { prompt = \"2\", completion = \"8\" }\n\"*\" = { request = \"0\" }",
+                vec!["b: requests has no rate of its own any more"],
+            ),
         ];
         for (text, expected) in table {
             let charged = ["a", "b", "never"].map(str::to_owned);
-            assert_eq!(before.surprises(&list(text), &charged, UnixTime::new(0)), expected, "{text}");
+            assert_eq!(before.surprises(&list(text), &charged), expected, "{text}");
         }
     }
 }

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use super::conditions::Condition;
 use super::count::UnitCount;
-use super::rate::TieredRate;
+use super::rate::{TieredRate, UnitRate};
 use super::rates::{Rates, RatesInvalid};
 use super::unit::UnitTable;
 use crate::domain::time::UnixTime;
@@ -113,4 +113,29 @@ impl ModelPrices {
     pub fn is_standard_of(&self, other: &Self) -> bool {
         self.first == other.first && self.others == other.others
     }
+
+    /// For each unit what its rate may be, over all conditions, contexts and tiers.
+    pub fn ranges(&self) -> BTreeMap<String, RateRange> {
+        let mut ranges: BTreeMap<String, RateRange> = BTreeMap::new();
+        let standard = std::iter::once(&self.first).chain(self.others.iter().map(|(_, rates)| rates));
+        let all = standard.map(Rates::by_unit).chain(self.variants.iter().map(|variant| variant.rates.clone()));
+        for (unit, rate) in all.flatten() {
+            let range = ranges.entry(unit).or_insert(RateRange { least: rate.base, most: rate.base, starts: vec![] });
+            for rate in std::iter::once(rate.base).chain(rate.tiers.iter().map(|tier| tier.rate)) {
+                range.least = range.least.min(rate);
+                range.most = range.most.max(rate);
+            }
+            range.starts.extend(rate.tiers.iter().map(|tier| tier.start));
+        }
+        ranges
+    }
+}
+
+/// What a rate may be.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RateRange {
+    pub least: UnitRate,
+    pub most: UnitRate,
+    /// Where tiers start.
+    pub starts: Vec<i64>,
 }

@@ -18,4 +18,4 @@ create table price_versions (
 -- Prices by units have a rate for each of them.
 alter table prices
     drop constraint prices_content_length,
-    add constraint prices_content_length check (char_length(content) between 1 and 5000) not valid;
+    add constraint prices_content_length check (char_length(content) between 1 and 2600) not valid;

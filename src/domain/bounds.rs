@@ -230,8 +230,8 @@ pub const MAX_RATE_USD: i64 = 1_000_000;
 /// The highest rate of a unit, in dollars for as many of it as the rate is for.
 pub const MAX_UNIT_RATE_USD: i64 = 1_000_000_000;
 
-/// Characters of a price as the database knows it. An index has it, which takes 2,700 bytes when it is compressed.
-pub const MAX_PRICE_CONTENT_CHARS: usize = 5_000;
+/// Bytes of a price as the database knows it, in ASCII. A row of its unique index has at most 2,704 bytes.
+pub const MAX_PRICE_CONTENT_CHARS: usize = 2_600;
 
 /// Prices in the price list.
 pub const MAX_PRICES: usize = 10_000;

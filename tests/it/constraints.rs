@@ -99,7 +99,7 @@ const BREAKS: [Break; 114] = [
         "prices_content_unique",
         &["insert into prices (id, content, first_used_at) overriding system value values (2, '{}', 2)"],
     ),
-    ("prices_content_length", &["update prices set content = ''", "update prices set content = repeat('x', 5001)"]),
+    ("prices_content_length", &["update prices set content = ''", "update prices set content = repeat('x', 2601)"]),
     ("price_lists_pkey", &[ROWS[20]]),
     ("price_versions_pkey", &[ROWS[25]]),
     ("price_versions_number_positive", &["update price_versions set number = 0"]),

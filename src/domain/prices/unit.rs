@@ -95,11 +95,24 @@ impl Unit {
     }
 }
 
+/// Members of a model that are no rates.
+const NOT_RATES: [&str; 3] = ["provider", "prices", "price_variants"];
+
+/// Names stand in stored prices as they are.
+fn is_name(text: &str) -> bool {
+    (1..=64).contains(&text.len())
+        && text.bytes().all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'_')
+}
+
 /// Units that are no table.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum UnitsTableInvalid {
     #[error("the unit `{0}` is for {1}: that must be a divisor of {COMMON_PER}")]
     Per(String, u32),
+    #[error(
+        "the unit `{0}` and its price key must have 1 to 64 lower-case letters, digits and `_`, and no other meaning"
+    )]
+    Name(String),
     #[error("the unit `{0}` has no dimension, so it would be the whole of every other one")]
     NoDimension(String),
     #[error("the unit `{0}` is another one, or has its price key or its dimensions")]
@@ -128,7 +141,11 @@ impl UnitTable {
         let mut by_dimensions = BTreeMap::new();
         let mut all = KNOWN_UNITS.clone();
         for (name, unit) in own {
-            if all.insert(name.clone(), unit).is_some() {
+            if !is_name(&name) || !is_name(&unit.price_key) || NOT_RATES.contains(&unit.price_key.as_str()) {
+                return Err(UnitsTableInvalid::Name(name));
+            }
+            // This version may know a unit that was one's own before.
+            if all.insert(name.clone(), unit.clone()).is_some_and(|known| known != unit) {
                 return Err(UnitsTableInvalid::Twice(name));
             }
         }
@@ -229,6 +246,13 @@ mod tests {
         }
         let known = format!(r#"{{"input_tokens": {}}}"#, unit(1, "a", "a"));
         assert!(refused(&known).starts_with("the unit `input_tokens` is another one"));
+        for key in ["a b", "prices", "A", ""] {
+            let named = format!(r#"{{"a": {}}}"#, unit(1, key, "a"));
+            assert!(refused(&named).contains("must have 1 to 64 lower-case letters"), "{key}");
+        }
+        let same = r#"{"input_tokens": {"per": 1000000, "price_key": "input_mtok",
+            "dimensions": {"family": "tokens", "direction": "input"}}}"#;
+        assert!(UnitTable::with(serde_json::from_str(same).unwrap()).is_ok(), "as this version knows it");
         let none = r#"{"a": {"per": 1, "price_key": "a", "dimensions": {}}}"#;
         assert!(refused(none).contains("has no dimension"));
     }

@@ -6,6 +6,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::{Debug, Formatter};
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicI64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError, RwLock};
 use std::time::Duration;
 
@@ -92,6 +93,8 @@ pub struct Prices {
     in_force: RwLock<PricesInForce>,
     ids: Mutex<BTreeMap<GroupPrice, PriceId>>,
     read_now: Notify,
+    /// A version that this program cannot read.
+    unreadable: AtomicI64,
     metrics: PriceMetrics,
 }
 
@@ -113,7 +116,17 @@ impl Prices {
         let metrics = PriceMetrics::register(registry);
         let in_force = PricesInForce::new(settings, clock.now());
         let (in_force, ids) = (RwLock::new(in_force), Mutex::default());
-        Self { db, clock, groups, file, in_force, ids, read_now: Notify::new(), metrics }
+        Self {
+            db,
+            clock,
+            groups,
+            file,
+            in_force,
+            ids,
+            read_now: Notify::new(),
+            unreadable: AtomicI64::default(),
+            metrics,
+        }
     }
 
     /// The list in force.
@@ -161,7 +174,7 @@ impl Prices {
     async fn try_load(&self) -> Result<(), StorageError> {
         let mut conn = self.db.acquire_reserved().await?;
         let version = price_versions::find_newest_number(&mut conn).await?;
-        if version == self.in_force().version {
+        if version == self.in_force().version || (version > 0 && version == self.unreadable.load(Ordering::Relaxed)) {
             return Ok(());
         }
         let found = price_versions::find(&mut conn, version).await?;
@@ -177,7 +190,12 @@ impl Prices {
         match read.map_err(|_| StorageError::GivenUp)? {
             Ok(read) => self.put_version(&version, read),
             // It was checked before it was stored: a newer program wrote it.
-            Err(error) => tracing::error!(%error, version = version.number, "the price list cannot be read"),
+            Err(error) => {
+                tracing::error!(%error, version = version.number, "the price list cannot be read");
+                self.unreadable.store(version.number, Ordering::Relaxed);
+                self.metrics.read(true);
+                self.in_force.write().unwrap_or_else(PoisonError::into_inner).refused = Some(error.to_string());
+            }
         }
         Ok(())
     }

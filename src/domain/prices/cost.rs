@@ -36,7 +36,7 @@ pub struct Amount {
 /// What a model costs in a group: all that an amount was computed from besides counts.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct GroupPrice {
-    /// The rates that were in force, as [`Rates::content`] writes them.
+    /// The rates that were in force, as [`Rates::content`](super::rates::Rates::content) writes them.
     rates: Arc<str>,
     /// By which they are multiplied.
     ratio: Ratio,

@@ -6,7 +6,6 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::{Debug, Formatter};
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicI64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError, RwLock};
 use std::time::Duration;
 
@@ -93,8 +92,8 @@ pub struct Prices {
     in_force: RwLock<PricesInForce>,
     ids: Mutex<BTreeMap<GroupPrice, PriceId>>,
     read_now: Notify,
-    /// A version that this program cannot read.
-    unreadable: AtomicI64,
+    /// Locked while a version is read: all who wait for it need the same one. The version that cannot be read here.
+    loading: tokio::sync::Mutex<Option<i64>>,
     metrics: PriceMetrics,
 }
 
@@ -124,7 +123,7 @@ impl Prices {
             in_force,
             ids,
             read_now: Notify::new(),
-            unreadable: AtomicI64::default(),
+            loading: tokio::sync::Mutex::default(),
             metrics,
         }
     }
@@ -172,13 +171,15 @@ impl Prices {
     }
 
     async fn try_load(&self) -> Result<(), StorageError> {
+        let mut unreadable = self.loading.lock().await;
         let mut conn = self.db.acquire_reserved().await?;
         let version = price_versions::find_newest_number(&mut conn).await?;
-        if version == self.in_force().version || (version > 0 && version == self.unreadable.load(Ordering::Relaxed)) {
+        if version == self.in_force().version || *unreadable == Some(version) {
             return Ok(());
         }
         let found = price_versions::find(&mut conn, version).await?;
         drop(conn);
+        *unreadable = None;
         let Some((version, texts)) = found else {
             // A database that was restored to a time before the first one.
             let settings = PriceSettings::clone(&self.in_force().settings);
@@ -192,7 +193,7 @@ impl Prices {
             // It was checked before it was stored: a newer program wrote it.
             Err(error) => {
                 tracing::error!(%error, version = version.number, "the price list cannot be read");
-                self.unreadable.store(version.number, Ordering::Relaxed);
+                *unreadable = Some(version.number);
                 self.metrics.read(true);
                 self.in_force.write().unwrap_or_else(PoisonError::into_inner).refused = Some(error.to_string());
             }
@@ -215,7 +216,7 @@ impl Prices {
     /// Reads the list and puts it in force if it can be used, and tells the other servers which list this one has.
     pub async fn read_again(&self) {
         self.load().await;
-        if self.in_force().version > 0 {
+        if self.in_force().version > 0 || self.loading.lock().await.is_some() {
             return self.metrics.counted(1);
         }
         if let Some(file) = &self.file {
@@ -235,8 +236,12 @@ impl Prices {
     }
 
     fn put_in_force(&self, read: Result<PriceSettings, String>) {
-        self.metrics.read(read.is_err());
         let mut in_force = self.in_force.write().unwrap_or_else(PoisonError::into_inner);
+        if in_force.version > 0 {
+            // A list was set while the file was read.
+            return;
+        }
+        self.metrics.read(read.is_err());
         match read {
             Ok(settings) => {
                 if settings != *in_force.settings {

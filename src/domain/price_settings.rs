@@ -9,7 +9,7 @@ use sha2::{Digest, Sha256};
 use super::bounds;
 use super::group::Groups;
 use super::price::Price;
-use super::prices::list::{OwnPrice, PriceList};
+use super::prices::list::{OwnPrice, PriceList, PricedNameInvalid, check_name};
 use super::prices::model_prices::ModelPrices;
 use super::prices::unit::UnitTable;
 
@@ -73,13 +73,10 @@ impl TryFrom<BTreeMap<String, Price>> for PriceSettings {
             return Err(PriceSettingsInvalid::TooMany);
         }
         for name in all.keys() {
-            if !(1..=bounds::MAX_MODEL_CHARS).contains(&name.chars().count()) || name.chars().any(char::is_control) {
-                return Err(PriceSettingsInvalid::Name);
-            }
-            let prefix = name.strip_suffix('*');
-            if prefix.unwrap_or(name).contains('*') {
-                return Err(PriceSettingsInvalid::Star(name.clone()));
-            }
+            check_name(name).map_err(|invalid| match invalid {
+                PricedNameInvalid::Characters => PriceSettingsInvalid::Name,
+                PricedNameInvalid::Star => PriceSettingsInvalid::Star(name.clone()),
+            })?;
         }
         Ok(Self { all })
     }

@@ -10,7 +10,7 @@ use serde_json::value::RawValue;
 
 use super::published_prices::{ConditionalPrices, LeftOut, PriceReader, PublishedPrices, RatesData, VariantData};
 use crate::domain::bounds;
-use crate::domain::prices::list::{OwnPrice, PriceList};
+use crate::domain::prices::list::{OwnPrice, PriceList, check_name};
 use crate::domain::prices::unit::{UnitData, UnitTable};
 
 /// A list that was read, and what of the data does not count in it.
@@ -60,23 +60,16 @@ pub fn read_prices(file: &str, data: &str) -> Result<ReadPrices, PricesInvalid> 
     if models.len() > bounds::MAX_PRICES {
         return Err(PricesInvalid(format!("there must be at most {} models of one's own", bounds::MAX_PRICES)));
     }
-    let own = models.into_iter().map(|(name, json)| match read_own(&name, json.get(), &named, &table) {
-        Ok(price) => Ok((name, price)),
-        Err(reason) => Err(PricesInvalid(format!("the model {name:?}: {reason}"))),
+    let own = models.into_iter().map(|(name, json)| {
+        let price = check_name(&name).map_err(Box::from).and_then(|()| read_model(json.get(), &named, &table));
+        match price {
+            Ok(price) => Ok((name, price)),
+            Err(reason) => Err(PricesInvalid(format!("the model {name:?}: {reason}"))),
+        }
     });
     let own = own.collect::<Result<_, _>>()?;
     let left_out = published.left_out.into_iter().filter(|model| named.contains(&model.provider)).collect();
     Ok(ReadPrices { list: PriceList::new(own, &named, published.providers), left_out })
-}
-
-fn read_own(name: &str, json: &str, named: &[String], table: &Arc<UnitTable>) -> Result<OwnPrice, String> {
-    if !(1..=bounds::MAX_MODEL_CHARS).contains(&name.chars().count()) || name.chars().any(char::is_control) {
-        return Err(format!("a name must have 1 to {} visible characters", bounds::MAX_MODEL_CHARS));
-    }
-    if name.strip_suffix('*').unwrap_or(name).contains('*') {
-        return Err("a `*` must be the last character of a name".to_owned());
-    }
-    read_model(json, named, table).map_err(|reason| reason.to_string())
 }
 
 /// A model of the file: a provider, or conditional prices, or rates.

@@ -7,8 +7,9 @@ use chrono::NaiveDate;
 
 use super::model_prices::ModelPrices;
 use super::name_rule::NameRule;
+use crate::domain::bounds;
 
-/// How many names are remembered, each of at most [`MAX_MODEL_CHARS`](crate::domain::bounds::MAX_MODEL_CHARS).
+/// How many names are remembered, each of at most [`MAX_MODEL_CHARS`](bounds::MAX_MODEL_CHARS).
 const MAX_FOUND: usize = 10_000;
 
 /// The prices of all models.
@@ -66,6 +67,29 @@ pub enum NotPriced {
     Ambiguous(String, String),
     /// The list has no such provider.
     NoProvider(String),
+}
+
+/// A text that cannot be the name of a price of one's own.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub enum PricedNameInvalid {
+    #[error("a name must have 1 to {} visible characters", bounds::MAX_MODEL_CHARS)]
+    Characters,
+    #[error("a `*` must be the last character of a name")]
+    Star,
+}
+
+/// Checks the name of a price of one's own: that of a model, or the beginning of names and a `*`.
+///
+/// # Errors
+/// See [`PricedNameInvalid`].
+pub fn check_name(name: &str) -> Result<(), PricedNameInvalid> {
+    if !(1..=bounds::MAX_MODEL_CHARS).contains(&name.chars().count()) || name.chars().any(char::is_control) {
+        return Err(PricedNameInvalid::Characters);
+    }
+    if name.strip_suffix('*').unwrap_or(name).contains('*') {
+        return Err(PricedNameInvalid::Star);
+    }
+    Ok(())
 }
 
 impl PriceList {

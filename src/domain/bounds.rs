@@ -233,6 +233,12 @@ pub const MAX_UNIT_RATE_USD: i64 = 1_000_000_000;
 /// Bytes of a price as the database knows it, in ASCII. A row of its unique index has at most 2,704 bytes.
 pub const MAX_PRICE_CONTENT_CHARS: usize = 2_600;
 
+/// Units of one's own in a price list: each is compared with all others.
+pub const MAX_OWN_UNITS: usize = 200;
+
+/// Models in the published data of a price list.
+pub const MAX_PUBLISHED_MODELS: usize = 20_000;
+
 /// Prices in the price list.
 pub const MAX_PRICES: usize = 10_000;
 

@@ -49,6 +49,9 @@ pub fn read_prices(file: &str, data: &str) -> Result<ReadPrices, PricesInvalid> 
         return Err(not_a_list(&"it is no JSON object"));
     }
     let OwnFile { providers: named, models, units } = serde_json::from_str(file).map_err(|error| not_a_list(&error))?;
+    if units.len() > bounds::MAX_OWN_UNITS {
+        return Err(PricesInvalid(format!("there must be at most {} units of one's own", bounds::MAX_OWN_UNITS)));
+    }
     let table = Arc::new(UnitTable::with(units).map_err(|error| PricesInvalid(error.to_string()))?);
     let published = PublishedPrices::read(data, &table)
         .map_err(|error| PricesInvalid(format!("the data is not a list of providers: {error}")))?;
@@ -191,5 +194,19 @@ mod tests {
             let found = refused(file, data);
             assert!(found.starts_with(message), "{file}: {found}");
         }
+    }
+
+    #[test]
+    fn a_list_that_is_too_large_is_refused_before_its_models_are_read() {
+        let unit =
+            |at: usize| format!(r#""u{at}": {{"per": 1, "price_key": "k{at}", "dimensions": {{"family": "f{at}"}}}}"#);
+        let units = |count: usize| format!("{{\"units\": {{{}}}}}", (0..count).map(unit).collect::<Vec<_>>().join(","));
+        assert!(read_prices(&units(bounds::MAX_OWN_UNITS), "[]").is_ok());
+        let refused = read_prices(&units(bounds::MAX_OWN_UNITS + 1), "[]").unwrap_err().to_string();
+        assert_eq!(refused, "there must be at most 200 units of one's own");
+        let data = |count: usize| format!(r#"[{{"id": "lab", "models": [{}]}}]"#, vec!["0"; count].join(","));
+        assert!(read_prices("{}", &data(bounds::MAX_PUBLISHED_MODELS)).is_ok());
+        let refused = read_prices("{}", &data(bounds::MAX_PUBLISHED_MODELS + 1)).unwrap_err().to_string();
+        assert_eq!(refused, "the data is not a list of providers: there must be at most 20000 models");
     }
 }

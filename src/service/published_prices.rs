@@ -7,9 +7,10 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use serde::Deserialize;
-use serde::de::IgnoredAny;
+use serde::de::{Error, IgnoredAny};
 use serde_json::value::RawValue;
 
+use crate::domain::bounds;
 use crate::domain::prices::conditions::{Condition, ConditionData};
 use crate::domain::prices::count::UnitCount;
 use crate::domain::prices::list::{ModelOfProvider, Provider};
@@ -140,8 +141,7 @@ impl PublishedPrices {
     /// It is no list of providers.
     pub fn read(text: &str, table: &Arc<UnitTable>) -> serde_json::Result<Self> {
         let data: Vec<Box<RawValue>> = serde_json::from_str(text)?;
-        let mut left_out = Vec::new();
-        let mut providers = Vec::new();
+        let (mut providers, mut left_out, mut count) = (Vec::new(), Vec::new(), 0);
         for json in data {
             let data = match serde_json::from_str(json.get()) {
                 Ok(data) => data,
@@ -152,6 +152,11 @@ impl PublishedPrices {
                 }
             };
             let ProviderData { id, provider_match, fallback_model_providers, models, .. } = data;
+            count += models.len();
+            if count > bounds::MAX_PUBLISHED_MODELS {
+                let max = bounds::MAX_PUBLISHED_MODELS;
+                return Err(serde_json::Error::custom(format!("there must be at most {max} models")));
+            }
             let mut read = Vec::new();
             for model in models {
                 let (model_id, names) = named(model.get());

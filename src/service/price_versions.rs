@@ -21,6 +21,9 @@ const MAX_CHARGED_MODELS: i64 = 10_000;
 /// How far back a charge makes a model one that must not go unnoticed.
 const CHARGED_SECONDS: i64 = 30 * DAY;
 
+/// How many of what needs acceptance are named: a list has thousands of models.
+const NAMED: usize = 20;
+
 /// How often a list waits, each time for a moment, for batches that hold wallets.
 const TRIES: usize = 20;
 
@@ -44,7 +47,7 @@ pub struct PriceChange {
 pub enum SetPricesError {
     #[error(transparent)]
     Invalid(#[from] PricesInvalid),
-    #[error("this list needs to be accepted (`accept`): {}", .0.join("; "))]
+    #[error("this list needs to be accepted (`accept`): {}", first(.0))]
     NeedsAcceptance(Vec<String>),
     #[error("another list was set since you read it; read it again")]
     Changed(VersionChanged),
@@ -54,6 +57,15 @@ pub enum SetPricesError {
     Actor(#[from] ActorError),
     #[error(transparent)]
     Storage(#[from] StorageError),
+}
+
+/// The first of these sentences, and how many more there are.
+fn first(surprises: &[String]) -> String {
+    let named = surprises.iter().take(NAMED).map(String::as_str).collect::<Vec<_>>().join("; ");
+    match surprises.len().saturating_sub(NAMED) {
+        0 => named,
+        more => format!("{named}; and {more} more"),
+    }
 }
 
 /// A version, its texts, and what of its data has no price.
@@ -172,4 +184,18 @@ impl PriceVersions {
 async fn read(texts: PriceTexts) -> Result<(PriceTexts, ReadPrices), SetPricesError> {
     let read = tokio::task::spawn_blocking(move || read_prices(&texts.file, &texts.data).map(|read| (texts, read)));
     Ok(read.await.map_err(|_| StorageError::GivenUp)??)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_needs_acceptance_is_named_as_far_as_one_can_read() {
+        let all: Vec<String> = (0..22).map(|number| number.to_string()).collect();
+        let message = |count| SetPricesError::NeedsAcceptance(all[..count].to_vec()).to_string();
+        assert!(message(2).ends_with(": 0; 1"));
+        assert!(message(20).ends_with("; 18; 19"));
+        assert!(message(22).ends_with("; 18; 19; and 2 more"));
+    }
 }

@@ -78,7 +78,7 @@ struct Weights {
     unit: Vec<String>,
     /// What is billed at least, if any was used.
     least: Vec<i64>,
-    /// In units of quota divided by [`Weights::DENOMINATOR`].
+    /// In units of quota times [`Weights::denominator`].
     weight: Vec<String>,
 }
 
@@ -118,12 +118,13 @@ impl From<FormerContent> for Content {
 }
 
 impl Weights {
-    /// A price has billionths of a ratio, rates 18 decimals for so many of a unit, and counts have nine.
-    const DENOMINATOR: i128 = 1_000_000_000 * Self::ATTOS;
-    const ATTOS: i128 = 1_000_000_000_000_000_000;
-
     /// Every number of units that a rate is for divides it.
     const COMMON_PER: i128 = 3_600_000_000_000;
+
+    /// What weights are multiplied by to be whole: ratios are in billionths, and rates have 18 decimals.
+    fn denominator() -> BigInt {
+        BigInt::from(10).pow(9 + 18) * BigInt::from(Self::COMMON_PER)
+    }
 
     /// Adds those of a price; nothing if it cannot be read.
     fn add(&mut self, price: i64, content: &str) {
@@ -176,7 +177,6 @@ pub async fn list_price_violations(conn: &mut Conn, from: i64, to: i64) -> Resul
     for price in used {
         weights.add(price.id, &price.content);
     }
-    let denominator = BigInt::from(Weights::DENOMINATOR) * BigInt::from(Weights::COMMON_PER);
     let rows = sqlx::query!(
         r#"with weights as materialized (
              select price, above, upto, array_agg(unit) as units, array_agg(least) as leasts, array_agg(weight) as weights
@@ -204,7 +204,7 @@ pub async fn list_price_violations(conn: &mut Conn, from: i64, to: i64) -> Resul
         &weights.unit,
         &weights.least,
         &weights.weight,
-        denominator.to_string()
+        Weights::denominator().to_string()
     )
     .fetch_all(conn)
     .await?;

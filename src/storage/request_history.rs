@@ -243,7 +243,7 @@ pub async fn use_index_of_time(conn: &mut Conn, scope: Scope) -> Result<(), Stor
     Ok(())
 }
 
-/// Ends what [`use_index_of_time`] began, for a transaction that goes on with other statements.
+/// Undoes [`use_index_of_time`], so that later statements of the transaction are planned as usual.
 pub async fn use_all_indexes(conn: &mut Conn, scope: Scope) -> Result<(), StorageError> {
     if matches!(scope, Scope::Everyone) {
         sqlx::query!(

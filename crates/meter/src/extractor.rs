@@ -76,7 +76,7 @@ pub struct CountRule {
 }
 
 /// Numbers of which the sum is another number: so an answer shows which of them are inside of which. The paths are from
-/// the root. What is absent in the sum is 0.
+/// the root. A number that is missing in the sum counts as 0.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct SumRule {

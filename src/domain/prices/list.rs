@@ -132,13 +132,13 @@ impl PriceList {
         };
         match self.own.get(model).or_else(by_prefix) {
             Some(price) => self.own_price(price, model),
-            None if provider.is_none() => self.find_once(model),
+            None if provider.is_none() => self.find_remembered(model),
             None => self.find_of_providers(model, provider),
         }
     }
 
     /// What the providers have for a name, remembered.
-    fn find_once(&self, model: &str) -> Result<Arc<ModelPrices>, NotPriced> {
+    fn find_remembered(&self, model: &str) -> Result<Arc<ModelPrices>, NotPriced> {
         if let Some(found) = self.found.read().unwrap_or_else(PoisonError::into_inner).get(model) {
             return found.clone();
         }

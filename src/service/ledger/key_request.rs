@@ -73,7 +73,7 @@ impl Ledger {
             return Ok(FoundRequest::Deleted { request_id: request_id.unwrap_or_default(), answer, token });
         };
         if cost.quota.is_none() {
-            self.find_price(context.model.as_deref());
+            self.remember_price(context.model.as_deref());
         }
         let request_id = request_id.unwrap_or_else(|| self.new_request_id());
         Ok(FoundRequest::Live(KeyRequest { gateway, call, key, cost, context, request_id, idempotency }))

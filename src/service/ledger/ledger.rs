@@ -77,7 +77,7 @@ impl Ledger {
     }
 
     /// Looks up the price of a model before any wallet is locked, so that the list remembers it.
-    pub(super) fn find_price(&self, model: Option<&str>) {
+    pub(super) fn remember_price(&self, model: Option<&str>) {
         let _ = self.parts.prices.list().find(model.unwrap_or_default(), None);
     }
 }

@@ -34,7 +34,7 @@ impl Ledger {
         model: Option<String>,
     ) -> Result<Settled, LedgerError> {
         if cost.quota.is_none() {
-            self.find_price(model.as_deref());
+            self.remember_price(model.as_deref());
         }
         self.lanes.execute(Settle { gateway, reservation, cost, model }).await
     }

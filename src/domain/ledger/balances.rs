@@ -9,7 +9,6 @@ use super::refusal::{Refusal, RefusalReason};
 use super::reservation::{Extension, OnExpiry, Reservation, ReservationState, Settlement};
 use crate::domain::account::Account;
 use crate::domain::calendar::Moment;
-use crate::domain::counts::Counts;
 use crate::domain::group::Ratio;
 use crate::domain::id::{GatewayId, ReservationId, TokenId, UserId};
 use crate::domain::money::Quota;
@@ -59,6 +58,7 @@ pub enum Effect {
 
 impl Balances {
     /// Takes `quota` from a token and its owner's wallet, both or neither.
+    /// `model_tokens` count against its tokens per minute.
     ///
     /// # Errors
     /// See [`Refusal`]; nothing was taken then.
@@ -66,12 +66,12 @@ impl Balances {
         &mut self,
         id: TokenId,
         quota: Quota,
-        counts: Counts,
+        model_tokens: i64,
         context: &RequestContext,
         at: &Moment,
     ) -> Result<(), Refusal> {
         self.take(id, Purpose::Charge(quota), context, at)?;
-        self.count_charge(id, quota, counts, at);
+        self.count_charge(id, quota, model_tokens, at);
         Ok(())
     }
 
@@ -163,7 +163,7 @@ impl Balances {
         by: GatewayId,
         id: ReservationId,
         actual: Quota,
-        counts: Counts,
+        model_tokens: i64,
         at: &Moment,
     ) -> Result<(Settlement, Effect), Refusal> {
         let reservation = *self.to_settle(by, id)?;
@@ -191,7 +191,7 @@ impl Balances {
             was_expired: reservation.state == ReservationState::Expired,
         };
         self.set_state(id, ReservationState::Settled(settlement));
-        self.count_charge(reservation.token_id, settlement.charged, counts, at);
+        self.count_charge(reservation.token_id, settlement.charged, model_tokens, at);
         Ok((settlement, Effect::Applied))
     }
 
@@ -221,7 +221,7 @@ impl Balances {
         let charged = reservation.held;
         let settlement = Settlement { requested: charged, charged, shortfall: Quota::ZERO, was_expired: true };
         self.set_state(id, ReservationState::ChargedOnExpiry(settlement));
-        self.count_charge(reservation.token_id, charged, Counts::default(), at);
+        self.count_charge(reservation.token_id, charged, 0, at);
         Ok(Effect::Applied)
     }
 
@@ -350,13 +350,13 @@ impl Balances {
 
     /// Counts a charge: in the periods of the token and the wallet, as model tokens, and as one more request. A token's
     /// last access never moves back.
-    fn count_charge(&mut self, id: TokenId, charged: Quota, counts: Counts, at: &Moment) {
+    fn count_charge(&mut self, id: TokenId, charged: Quota, model_tokens: i64, at: &Moment) {
         self.with_accounts(id, |accounts| accounts.count(charged, at.today, at.calendar));
         let Some(token) = self.tokens.get_mut(&id) else {
             return;
         };
         token.accessed_time = token.accessed_time.max(at.now);
-        token.rate_counters = token.rate_limits.count_tokens(token.rate_counters, counts.total(), at.micros);
+        token.rate_counters = token.rate_limits.count_tokens(token.rate_counters, model_tokens, at.micros);
         if let Some(wallet) = self.wallets.get_mut(&token.user_id) {
             wallet.request_count = wallet.request_count.saturating_add(1);
         }

@@ -153,10 +153,10 @@ fn l6_a_charge_is_refused_for_the_first_reason_that_applies() {
         let mut balances = balances(10, 10);
         change(&mut balances);
         let before = balances.clone();
-        assert_eq!(balances.charge(TOKEN, quota(5), Counts::default(), &context, &now()), Err(reason.into()));
+        assert_eq!(balances.charge(TOKEN, quota(5), 0, &context, &now()), Err(reason.into()));
         assert_eq!((balances.tokens, balances.wallets), (before.tokens, before.wallets), "{reason:?} took something");
     }
-    assert_eq!(balances(5, 5).charge(TOKEN, quota(5), Counts::default(), &context, &now()), Ok(()));
+    assert_eq!(balances(5, 5).charge(TOKEN, quota(5), 0, &context, &now()), Ok(()));
 }
 
 #[test]
@@ -175,7 +175,7 @@ fn omitted_fields_are_not_checked() {
     let mut balances = balances(10, 10);
     let allow_ips = IpAllowlist::parse("10.0.0.0/8").unwrap();
     set_policy(&mut balances, TOKEN, TokenPolicy { model_limits_enabled: true, allow_ips, ..TokenPolicy::default() });
-    assert_eq!(balances.charge(TOKEN, quota(1), Counts::default(), &RequestContext::default(), &now()), Ok(()));
+    assert_eq!(balances.charge(TOKEN, quota(1), 0, &RequestContext::default(), &now()), Ok(()));
 }
 
 #[test]
@@ -198,10 +198,7 @@ fn l3_settling_charges_the_actual_cost_as_far_as_the_balances_reach() {
             shortfall: quota(shortfall),
             was_expired: false,
         };
-        assert_eq!(
-            balances.settle(MAKER, RESERVATION, quota(cost), Counts::default(), &now()),
-            Ok((expected, Effect::Applied))
-        );
+        assert_eq!(balances.settle(MAKER, RESERVATION, quota(cost), 0, &now()), Ok((expected, Effect::Applied)));
         assert_eq!(left(&balances), after, "held {hold}, cost {cost}");
     }
 }
@@ -210,16 +207,13 @@ fn l3_settling_charges_the_actual_cost_as_far_as_the_balances_reach() {
 fn l7_a_reservation_ends_exactly_once() {
     let mut settled = balances(10, 10);
     held(&mut settled, 4);
-    settled.settle(MAKER, RESERVATION, quota(3), Counts::default(), &now()).unwrap();
+    settled.settle(MAKER, RESERVATION, quota(3), 0, &now()).unwrap();
     let after = left(&settled);
     assert_eq!(
-        settled.settle(MAKER, RESERVATION, quota(3), Counts::default(), &now()).map(|(_, effect)| effect),
+        settled.settle(MAKER, RESERVATION, quota(3), 0, &now()).map(|(_, effect)| effect),
         Ok(Effect::Unchanged)
     );
-    assert_eq!(
-        settled.settle(MAKER, RESERVATION, quota(2), Counts::default(), &now()),
-        Err(RefusalReason::ReservationEnded.into())
-    );
+    assert_eq!(settled.settle(MAKER, RESERVATION, quota(2), 0, &now()), Err(RefusalReason::ReservationEnded.into()));
     assert_eq!(settled.release(MAKER, RESERVATION), Err(RefusalReason::ReservationEnded.into()));
     assert_eq!(settled.expire(RESERVATION, &soon()), Err(RefusalReason::ReservationEnded.into()));
     assert_eq!(left(&settled), after);
@@ -228,10 +222,7 @@ fn l7_a_reservation_ends_exactly_once() {
     held(&mut released, 4);
     assert_eq!(released.release(MAKER, RESERVATION), Ok(Effect::Applied));
     assert_eq!(released.release(MAKER, RESERVATION), Ok(Effect::Unchanged));
-    assert_eq!(
-        released.settle(MAKER, RESERVATION, quota(4), Counts::default(), &now()),
-        Err(RefusalReason::ReservationEnded.into())
-    );
+    assert_eq!(released.settle(MAKER, RESERVATION, quota(4), 0, &now()), Err(RefusalReason::ReservationEnded.into()));
     assert_eq!(left(&released), (10, 0, 10));
     assert_eq!(released.release(MAKER, ReservationId::new(9)), Err(RefusalReason::ReservationNotFound.into()));
 }
@@ -241,7 +232,7 @@ fn l7_only_the_gateway_that_made_a_reservation_can_settle_or_release_it() {
     type End = fn(&mut Balances);
     let states: [End; 4] = [
         |_| (),
-        |balances| assert!(balances.settle(MAKER, RESERVATION, quota(3), Counts::default(), &now()).is_ok()),
+        |balances| assert!(balances.settle(MAKER, RESERVATION, quota(3), 0, &now()).is_ok()),
         |balances| assert!(balances.release(MAKER, RESERVATION).is_ok()),
         |balances| assert!(balances.expire(RESERVATION, &soon()).is_ok()),
     ];
@@ -253,7 +244,7 @@ fn l7_only_the_gateway_that_made_a_reservation_can_settle_or_release_it() {
         let state = before.reservations[&RESERVATION].state;
         for cost in [0, 3, 4, 9] {
             assert_eq!(
-                balances.settle(OTHER, RESERVATION, quota(cost), Counts::default(), &soon()),
+                balances.settle(OTHER, RESERVATION, quota(cost), 0, &soon()),
                 Err(RefusalReason::ReservationNotFound.into()),
                 "{state:?}"
             );
@@ -272,9 +263,9 @@ fn l7_a_reservation_expires_at_its_time_and_can_still_be_settled_from_what_is_le
     assert_eq!(left(&balances), (6, 4, 6));
     assert_eq!(balances.expire(RESERVATION, &soon()), Ok(Effect::Applied));
     assert_eq!(left(&balances), (10, 0, 10));
-    balances.charge(TOKEN, quota(8), Counts::default(), &RequestContext::default(), &now()).unwrap();
+    balances.charge(TOKEN, quota(8), 0, &RequestContext::default(), &now()).unwrap();
     let late = Settlement { requested: quota(4), charged: quota(2), shortfall: quota(2), was_expired: true };
-    assert_eq!(balances.settle(MAKER, RESERVATION, quota(4), Counts::default(), &soon()), Ok((late, Effect::Applied)));
+    assert_eq!(balances.settle(MAKER, RESERVATION, quota(4), 0, &soon()), Ok((late, Effect::Applied)));
     assert_eq!(left(&balances), (0, 10, 0));
 }
 
@@ -312,7 +303,7 @@ fn a_reservation_is_extended_to_what_it_should_be_and_never_shrinks() {
             assert_eq!(balances.tokens[&TOKEN].account.held, quota(holds));
             assert_eq!(balances.tokens[&TOKEN].rate_counters.open_reservations, 1);
         }
-        let (settlement, _) = balances.settle(MAKER, RESERVATION, quota(3), Counts::default(), &now()).unwrap();
+        let (settlement, _) = balances.settle(MAKER, RESERVATION, quota(3), 0, &now()).unwrap();
         assert_eq!((settlement.charged, left(&balances)), (quota(3), (7, 3, 17)));
     }
 }
@@ -394,7 +385,7 @@ fn l7_only_an_open_reservation_of_the_gateway_is_extended_before_its_end() {
     let ended = Err(RefusalReason::ReservationEnded.into());
     let unknown = Err(RefusalReason::ReservationNotFound.into());
     let ends: [End; 3] = [
-        |b| assert!(b.settle(MAKER, RESERVATION, quota(3), Counts::default(), &now()).is_ok()),
+        |b| assert!(b.settle(MAKER, RESERVATION, quota(3), 0, &now()).is_ok()),
         |b| assert!(b.release(MAKER, RESERVATION).is_ok()),
         |b| assert!(b.expire(RESERVATION, &soon()).is_ok()),
     ];
@@ -467,7 +458,7 @@ fn l7_a_reservation_that_is_charged_on_expiry_is_charged_once_and_ends_in_no_oth
     assert_eq!(token.account.period_counters.day_used, quota(4));
     let before = balances.clone();
     for cost in [0, 3, 4, 9] {
-        assert_eq!(balances.settle(MAKER, RESERVATION, quota(cost), Counts::default(), &soon()), Err(ended.into()));
+        assert_eq!(balances.settle(MAKER, RESERVATION, quota(cost), 0, &soon()), Err(ended.into()));
     }
     assert_eq!(balances.release(MAKER, RESERVATION), Err(ended.into()));
     assert_eq!(balances.expire(RESERVATION, &soon()), Err(ended.into()));
@@ -480,7 +471,7 @@ fn l7_a_reservation_that_is_charged_on_expiry_is_charged_once_and_ends_in_no_oth
 fn l7_a_reservation_that_would_be_charged_on_expiry_ends_like_any_other_before() {
     type End = fn(&mut Balances) -> Effect;
     let ends: [(End, (i64, i64, i64)); 2] = [
-        (|b| b.settle(MAKER, RESERVATION, quota(1), Counts::default(), &soon()).unwrap().1, (9, 1, 19)),
+        (|b| b.settle(MAKER, RESERVATION, quota(1), 0, &soon()).unwrap().1, (9, 1, 19)),
         (|b| b.release(MAKER, RESERVATION).unwrap(), (10, 0, 20)),
     ];
     for (end, after) in ends {
@@ -517,7 +508,7 @@ fn l2_held_quota_of_an_unlimited_token_returns_to_remain_if_the_token_became_lim
     let ends: [(End, (i64, i64, i64)); 3] = [
         (|balances| balances.release(MAKER, RESERVATION).unwrap(), (9, 0, 10)),
         (|balances| balances.expire(RESERVATION, &soon()).unwrap(), (9, 0, 10)),
-        (|balances| balances.settle(MAKER, RESERVATION, quota(3), Counts::default(), &now()).unwrap().1, (6, 3, 7)),
+        (|balances| balances.settle(MAKER, RESERVATION, quota(3), 0, &now()).unwrap().1, (6, 3, 7)),
     ];
     for (end, expected) in ends {
         let mut balances = balances(10, 10);
@@ -545,17 +536,17 @@ fn a_charge_and_a_settlement_count_one_request_and_access_never_moves_back() {
     let counted =
         |balances: &Balances| (balances.wallets[&UserId::new(1)].request_count, balances.tokens[&TOKEN].accessed_time);
     let mut balances = balances(10, 10);
-    balances.charge(TOKEN, quota(1), Counts::default(), &RequestContext::default(), &soon()).unwrap();
+    balances.charge(TOKEN, quota(1), 0, &RequestContext::default(), &soon()).unwrap();
     assert_eq!(counted(&balances), (1, SOON));
-    balances.charge(TOKEN, quota(1), Counts::default(), &RequestContext::default(), &now()).unwrap();
+    balances.charge(TOKEN, quota(1), 0, &RequestContext::default(), &now()).unwrap();
     assert_eq!(counted(&balances), (2, SOON));
-    balances.charge(TOKEN, quota(99), Counts::default(), &RequestContext::default(), &now()).unwrap_err();
+    balances.charge(TOKEN, quota(99), 0, &RequestContext::default(), &now()).unwrap_err();
     assert_eq!(counted(&balances), (2, SOON));
     held(&mut balances, 4);
     assert_eq!(counted(&balances), (2, SOON));
-    balances.settle(MAKER, RESERVATION, quota(3), Counts::default(), &moment(SOON.plus(1))).unwrap();
+    balances.settle(MAKER, RESERVATION, quota(3), 0, &moment(SOON.plus(1))).unwrap();
     assert_eq!(counted(&balances), (3, SOON.plus(1)));
-    balances.settle(MAKER, RESERVATION, quota(3), Counts::default(), &moment(SOON.plus(9))).unwrap();
+    balances.settle(MAKER, RESERVATION, quota(3), 0, &moment(SOON.plus(9))).unwrap();
     assert_eq!(counted(&balances), (3, SOON.plus(1)));
 }
 

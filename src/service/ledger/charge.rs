@@ -126,7 +126,7 @@ impl Operation for Charge {
         let token = request.token();
         let used = batch.find_key(key)?;
         let Amount { quota, price } = batch.amount(token, cost, context)?;
-        batch.balances.charge(token, quota, cost.counts, context, &batch.at)?;
+        batch.balances.charge(token, quota, cost.counts.total(), context, &batch.at)?;
         batch.add_charge(NewCharge {
             gateway_id: Some(*gateway),
             token_id: token,

@@ -75,7 +75,7 @@ impl Operation for Settle {
         if let Some(model) = &self.model {
             request.model.clone_from(model);
         }
-        let (settlement, effect) = batch.balances.settle(self.gateway, id, quota, counts, &batch.at)?;
+        let (settlement, effect) = batch.balances.settle(self.gateway, id, quota, counts.total(), &batch.at)?;
         if effect == Effect::Applied {
             batch.add_charge(NewCharge {
                 gateway_id: Some(self.gateway),

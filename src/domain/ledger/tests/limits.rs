@@ -34,7 +34,7 @@ fn with_limits(of_token: PeriodLimits, of_user: PeriodLimits) -> Balances {
 }
 
 fn charge(balances: &mut Balances, units: i64, at: &Moment) -> Result<(), Refusal> {
-    balances.charge(TOKEN, quota(units), Counts::default(), &RequestContext::default(), at)
+    balances.charge(TOKEN, quota(units), 0, &RequestContext::default(), at)
 }
 
 fn hold(balances: &mut Balances, units: i64, at: &Moment) -> Result<ReservationId, Refusal> {
@@ -52,7 +52,7 @@ fn hold(balances: &mut Balances, units: i64, at: &Moment) -> Result<ReservationI
 }
 
 fn settle(balances: &mut Balances, id: ReservationId, units: i64, at: &Moment) {
-    balances.settle(MAKER, id, quota(units), Counts::default(), at).unwrap();
+    balances.settle(MAKER, id, quota(units), 0, at).unwrap();
 }
 
 fn counters(balances: &Balances) -> (PeriodCounters, PeriodCounters) {
@@ -184,7 +184,7 @@ fn l9_a_day_that_began_for_the_wallet_has_begun_for_all_its_tokens() {
     let other = TokenId::new(2);
     set_policy(&mut balances, other, TokenPolicy::default());
     let context = RequestContext::default();
-    balances.charge(other, quota(1), Counts::default(), &context, &at(SUNDAY + DAY)).unwrap();
+    balances.charge(other, quota(1), 0, &context, &at(SUNDAY + DAY)).unwrap();
     charge(&mut balances, 100, &at(SUNDAY + DAY - 1)).unwrap();
     let (of_token, of_wallet) = counters(&balances);
     assert_eq!((of_token.day, of_token.day_used), (of_wallet.day, quota(100)));
@@ -220,10 +220,9 @@ fn model_tokens_count_when_they_are_charged_or_settled() {
     let mut balances = with_limits(PeriodLimits::default(), PeriodLimits::default());
     balances.tokens.get_mut(&TOKEN).unwrap().rate_limits =
         RateLimits { tokens_per_minute: Some(100), ..RateLimits::default() };
-    let counts = Counts { prompt_tokens: 30, completion_tokens: 30, ..Counts::default() };
     let first = hold(&mut balances, 1, &at(SUNDAY)).unwrap();
-    balances.settle(MAKER, first, quota(1), counts, &at(SUNDAY)).unwrap();
-    balances.charge(TOKEN, quota(1), counts, &RequestContext::default(), &at(SUNDAY)).unwrap();
+    balances.settle(MAKER, first, quota(1), 60, &at(SUNDAY)).unwrap();
+    balances.charge(TOKEN, quota(1), 60, &RequestContext::default(), &at(SUNDAY)).unwrap();
     let refused = Refusal::from(RateExceeded::Tokens { limit: 100, retry_after: Some(13) });
     assert_eq!(charge(&mut balances, 1, &at(SUNDAY)), Err(refused));
     assert_eq!(charge(&mut balances, 1, &at(SUNDAY + 13)), Ok(()));
@@ -307,7 +306,7 @@ proptest! {
             match action {
                 Action::Charge { token, units } => {
                     let expected = admits(token, units);
-                    let done = balances.charge(TokenId::new(token), quota(units), Counts::default(), &RequestContext::default(), &at);
+                    let done = balances.charge(TokenId::new(token), quota(units), 0, &RequestContext::default(), &at);
                     prop_assert_eq!(done.is_ok(), expected, "{:?}", done);
                     if expected {
                         prop_assert_eq!(balances.charge_day(TokenId::new(token), &at), today);
@@ -325,7 +324,7 @@ proptest! {
                 }
                 Action::Settle { nth, units } => {
                     if let Some(id) = pick(nth)
-                        && let Ok((settlement, Effect::Applied)) = balances.settle(MAKER, id, quota(units), Counts::default(), &at)
+                        && let Ok((settlement, Effect::Applied)) = balances.settle(MAKER, id, quota(units), 0, &at)
                     {
                         prop_assert_eq!(settlement.shortfall, Quota::ZERO);
                         charges.push((balances.reservations[&id].token_id.get(), today, units));

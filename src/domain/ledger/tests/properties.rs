@@ -57,7 +57,7 @@ proptest! {
             match step {
                 ModelStep::Charge { token, units } => {
                     let id = TokenId::new(token);
-                    if balances.charge(id, quota(units), Counts::default(), &RequestContext::default(), &now()).is_ok() {
+                    if balances.charge(id, quota(units), 0, &RequestContext::default(), &now()).is_ok() {
                         *charges.entry(id).or_default() += units;
                     }
                 }
@@ -82,7 +82,7 @@ proptest! {
                     }
                 }
                 ModelStep::Settle { by, nth, units } => {
-                    if let Ok((settlement, Effect::Applied)) = balances.settle(by, pick(nth), quota(units), Counts::default(), &now()) {
+                    if let Ok((settlement, Effect::Applied)) = balances.settle(by, pick(nth), quota(units), 0, &now()) {
                         prop_assert_eq!(by, MAKER, "L7");
                         let token = balances.reservations[&pick(nth)].token_id;
                         *charges.entry(token).or_default() += settlement.charged.get();

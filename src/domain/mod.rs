@@ -14,7 +14,6 @@ pub mod caller;
 pub mod cell;
 pub mod client_addresses;
 pub mod clock;
-pub mod counts;
 pub mod date_range;
 pub mod decimal;
 pub mod enablement;

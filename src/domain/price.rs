@@ -210,13 +210,34 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::domain::counts::Counts;
     use crate::domain::group::Ratio;
     use crate::domain::money::Quota;
     use crate::domain::prices::cost::{TooExpensive, Unknown};
     use crate::domain::prices::model_prices::ModelPrices;
     use crate::domain::prices::unit::UnitTable;
+    use crate::domain::prices::units::Units;
     use crate::domain::time::UnixTime;
+
+    /// What such a price distinguishes.
+    #[derive(Debug, Clone, Copy, Default)]
+    #[expect(clippy::struct_field_names, reason = "the names of the API")]
+    struct Counts {
+        prompt_tokens: i64,
+        completion_tokens: i64,
+        cached_tokens: Option<i64>,
+        cache_write_tokens: Option<i64>,
+    }
+
+    impl From<Counts> for Units {
+        fn from(counts: Counts) -> Self {
+            Self::from_iter([
+                ("input_tokens", Some(counts.prompt_tokens)),
+                ("output_tokens", Some(counts.completion_tokens)),
+                ("cache_read_tokens", counts.cached_tokens),
+                ("cache_write_tokens", counts.cache_write_tokens),
+            ])
+        }
+    }
 
     /// A price in a group, as the list has it.
     #[derive(Debug, Clone, Copy)]

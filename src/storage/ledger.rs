@@ -8,9 +8,11 @@ use super::columns::{column, wallet};
 use super::reservations::{self, NewReservation};
 use super::{Conn, StorageError};
 use crate::domain::id::{GatewayId, OldKeyId, PriceId, ReservationId, TokenId, UserId};
-use crate::domain::ledger::{ChargeOutcome, Counts, LockedToken, RequestDetails, Reservation, Wallet};
+use crate::domain::ledger::{ChargeOutcome, LockedToken, RequestDetails, Reservation, Wallet};
 use crate::domain::money::Quota;
 use crate::domain::prices::cost::GroupPrice;
+use crate::domain::prices::unit::{CACHE_READ_TOKENS, CACHE_WRITE_TOKENS, INPUT_TOKENS, OUTPUT_TOKENS};
+use crate::domain::prices::units::Units;
 use crate::domain::time::{Day, UnixTime};
 
 /// A locked wallet.
@@ -202,7 +204,7 @@ pub struct NewCharge {
     pub request: RequestDetails,
     pub quota: Quota,
     pub shortfall: Quota,
-    pub counts: Counts,
+    pub units: Units,
     /// By which quota and shortfall were computed, if they were.
     pub price: Option<GroupPrice>,
 }
@@ -260,8 +262,8 @@ fn usage_sums(charges: &[NewCharge]) -> Vec<(UsageKey<'_>, UsageSum)> {
         let sum = sums.entry(UsageKey { token_id, user_id, day, model: &request.model }).or_default();
         sum.quota = sum.quota.saturating_add(charge.quota.get());
         sum.requests = sum.requests.saturating_add(1);
-        sum.prompt_tokens = sum.prompt_tokens.saturating_add(charge.counts.prompt_tokens);
-        sum.completion_tokens = sum.completion_tokens.saturating_add(charge.counts.completion_tokens);
+        sum.prompt_tokens = sum.prompt_tokens.saturating_add(charge.units.tokens(INPUT_TOKENS).unwrap_or(0));
+        sum.completion_tokens = sum.completion_tokens.saturating_add(charge.units.tokens(OUTPUT_TOKENS).unwrap_or(0));
     }
     sums.into_iter().collect()
 }
@@ -366,11 +368,11 @@ pub async fn write(conn: &mut Conn, changes: &Changes) -> Result<(), StorageErro
         &column(charges, |charge| charge.request.address()) as &[Option<String>],
         &column(charges, |charge| charge.quota.get()),
         &column(charges, |charge| charge.shortfall.get()),
-        &column(charges, |charge| charge.counts.prompt_tokens),
-        &column(charges, |charge| charge.counts.completion_tokens),
+        &column(charges, |charge| charge.units.tokens(INPUT_TOKENS).unwrap_or(0)),
+        &column(charges, |charge| charge.units.tokens(OUTPUT_TOKENS).unwrap_or(0)),
         &column(charges, |charge| Some(price_ids.get(charge.price.as_ref()?)?.get())) as &[Option<i64>],
-        &column(charges, |charge| charge.counts.cached_tokens) as &[Option<i64>],
-        &column(charges, |charge| charge.counts.cache_write_tokens) as &[Option<i64>],
+        &column(charges, |charge| charge.units.tokens(CACHE_READ_TOKENS)) as &[Option<i64>],
+        &column(charges, |charge| charge.units.tokens(CACHE_WRITE_TOKENS)) as &[Option<i64>],
         // usage_daily
         &column(&sums, |(key, _)| key.day) as &[Day],
         &column(&sums, |(key, _)| key.token_id.get()),

@@ -7,9 +7,9 @@ use super::{Conn, StorageError};
 use crate::domain::client_addresses::StoredAddress;
 use crate::domain::group::Ratio;
 use crate::domain::id::{GatewayId, ReservationId, UserId};
-use crate::domain::ledger::{
-    Counts, OnExpiry, RequestDetails, Reservation, ReservationHandle, ReservationState, Settlement,
-};
+use crate::domain::ledger::{OnExpiry, RequestDetails, Reservation, ReservationHandle, ReservationState, Settlement};
+use crate::domain::prices::unit::{CACHE_READ_TOKENS, CACHE_WRITE_TOKENS, INPUT_TOKENS, OUTPUT_TOKENS};
+use crate::domain::prices::units::Units;
 use crate::domain::time::UnixTime;
 
 /// Reservations by id, each with what it was made for. A caller that holds the locks of their wallets is the only one
@@ -66,11 +66,11 @@ pub async fn list_by_ids(
         .collect())
 }
 
-/// The counts of the charges that settled reservations became.
-pub async fn list_settled_counts(
+/// The units of the charges that settled reservations became.
+pub async fn list_settled_units(
     conn: &mut Conn,
     ids: &[ReservationId],
-) -> Result<BTreeMap<ReservationId, Counts>, StorageError> {
+) -> Result<BTreeMap<ReservationId, Units>, StorageError> {
     let rows = sqlx::query!(
         r#"select r.id as "id: ReservationId", c.prompt_tokens, c.completion_tokens, c.cached_tokens, c.cache_write_tokens
            from reservations r join charges c on c.token_id = r.token_id and c.at = r.ended_time and c.reservation_id = r.id
@@ -82,13 +82,13 @@ pub async fn list_settled_counts(
     Ok(rows
         .into_iter()
         .map(|row| {
-            let counts = Counts {
-                prompt_tokens: row.prompt_tokens,
-                completion_tokens: row.completion_tokens,
-                cached_tokens: row.cached_tokens,
-                cache_write_tokens: row.cache_write_tokens,
-            };
-            (row.id, counts)
+            let units = Units::from_iter([
+                (INPUT_TOKENS, Some(row.prompt_tokens)),
+                (OUTPUT_TOKENS, Some(row.completion_tokens)),
+                (CACHE_READ_TOKENS, row.cached_tokens),
+                (CACHE_WRITE_TOKENS, row.cache_write_tokens),
+            ]);
+            (row.id, units)
         })
         .collect())
 }

@@ -10,9 +10,11 @@ use crate::api::errors::code::ErrorCode;
 use crate::api::errors::failure::ApiError;
 use crate::domain::bounds;
 use crate::domain::ip_allowlist::{self, ClientAddress};
-use crate::domain::ledger::{Counts, RequestContext};
+use crate::domain::ledger::RequestContext;
 use crate::domain::money::Quota;
 use crate::domain::prices::cost::Cost;
+use crate::domain::prices::unit::{CACHE_READ_TOKENS, CACHE_WRITE_TOKENS, INPUT_TOKENS, OUTPUT_TOKENS};
+use crate::domain::prices::units::Units;
 use crate::domain::usd_cost::{UsdCost, UsdCostInvalid};
 
 /// A cost in dollars as it was sent. Its text is kept, because a float would not be exact.
@@ -51,7 +53,7 @@ pub(super) fn cost(
     model: ModelOfPrice<'_>,
 ) -> Result<Cost, ApiError> {
     if let Some(quota) = optional_amount(amount.0, amount.1)? {
-        return Ok(Cost { quota: Some(quota), counts: counts.beside_amount()? });
+        return Ok(Cost { quota: Some(quota), units: counts.beside_amount()? });
     }
     let missing = |what: &str| Err(ApiError::new(ErrorCode::MissingField, format!("{what} required")));
     if !counts.say_cost() {
@@ -60,7 +62,7 @@ pub(super) fn cost(
     if matches!(model, ModelOfPrice::Sent(None)) {
         return missing("without `quota` and `usd`, `model` is");
     }
-    Ok(Cost { quota: None, counts: counts.read()? })
+    Ok(Cost { quota: None, units: counts.read()? })
 }
 
 /// The most that a request may cost which is not made yet. Counts beside an amount say nothing then.
@@ -170,27 +172,30 @@ impl CountFields {
 
     /// What is recorded beside an amount. Parts of the prompt that do not fit are left out: they decide nothing, and
     /// gateways count them in different ways.
-    fn beside_amount(self) -> Result<Counts, ApiError> {
+    fn beside_amount(self) -> Result<Units, ApiError> {
         self.read().or_else(|_| Self { cached: None, cache_write: None, ..self }.read())
     }
 
-    fn read(self) -> Result<Counts, ApiError> {
+    fn read(self) -> Result<Units, ApiError> {
         let invalid = |message: String| ApiError::new(ErrorCode::InvalidCount, message);
         let count = |name: &str, count: i64| {
             let is_valid = (0..=bounds::MAX_COUNT).contains(&count);
             is_valid.then_some(count).ok_or_else(|| invalid(format!("`{name}` must be 0 to {}", bounds::MAX_COUNT)))
         };
         let part = |name: &str, part: Option<i64>| part.map(|part| count(name, part)).transpose();
-        let counts = Counts {
-            prompt_tokens: count("prompt_tokens", self.prompt.unwrap_or(0))?,
-            completion_tokens: count("completion_tokens", self.completion.unwrap_or(0))?,
-            cached_tokens: part("cached_tokens", self.cached)?,
-            cache_write_tokens: part("cache_write_tokens", self.cache_write)?,
-        };
-        if counts.cached() + counts.cache_write() > counts.prompt_tokens {
+        let prompt = count("prompt_tokens", self.prompt.unwrap_or(0))?;
+        let cached = part("cached_tokens", self.cached)?;
+        let cache_write = part("cache_write_tokens", self.cache_write)?;
+        if cached.unwrap_or(0) + cache_write.unwrap_or(0) > prompt {
             let message = "`cached_tokens` and `cache_write_tokens` are parts of `prompt_tokens`, so together they are at most that";
             return Err(invalid(message.to_owned()));
         }
-        Ok(counts)
+        let completion = count("completion_tokens", self.completion.unwrap_or(0))?;
+        Ok(Units::from_iter([
+            (INPUT_TOKENS, Some(prompt)),
+            (OUTPUT_TOKENS, Some(completion)),
+            (CACHE_READ_TOKENS, cached),
+            (CACHE_WRITE_TOKENS, cache_write),
+        ]))
     }
 }

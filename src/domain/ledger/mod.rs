@@ -32,7 +32,6 @@ mod settled_cost;
 pub(super) mod tests;
 mod used_keys;
 
-pub use crate::domain::counts::Counts;
 pub use accounts::Accounts;
 pub use admission::{Admitted, Purpose, RequestContext, RequestDetails, TokenState, admit, admit_use, refuse_unknown};
 pub use balances::{Balances, ChargeOutcome, Effect, Wallet};

@@ -1,16 +1,16 @@
 //! What a settlement costs.
 
 use super::reservation::{Reservation, ReservationState};
-use crate::domain::counts::Counts;
 use crate::domain::money::Quota;
 use crate::domain::prices::cost::{Amount, Cost, TooExpensive, Unknown};
 use crate::domain::prices::list::{NotPriced, PriceList};
+use crate::domain::prices::units::Units;
 use crate::domain::time::UnixTime;
 
 /// What a settlement costs, and why.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum SettledCost {
-    /// The gateway sent the amount, or the reservation was settled by the same counts before and cost this.
+    /// The gateway sent the amount, or the reservation was settled by the same units before and cost this.
     Told(Quota),
     /// By the price of a model.
     Priced(Amount),
@@ -18,7 +18,7 @@ pub enum SettledCost {
     Held(Quota),
 }
 
-/// What it costs to settle a reservation. `settled_by` are the counts by which it was settled before.
+/// What it costs to settle a reservation. `settled_by` are the units by which it was settled before.
 ///
 /// A settlement is always charged: by the price of the model that answered, else of the requested model, else the hold.
 ///
@@ -27,7 +27,7 @@ pub enum SettledCost {
 pub fn settled_cost(
     prices: &PriceList,
     reservation: &Reservation,
-    settled_by: Option<&Counts>,
+    settled_by: Option<&Units>,
     cost: &Cost,
     (answered, requested): (&str, &str),
     at: UnixTime,
@@ -36,7 +36,7 @@ pub fn settled_cost(
         return Ok(SettledCost::Told(quota));
     }
     if let ReservationState::Settled(before) = reservation.state
-        && settled_by == Some(&cost.counts)
+        && settled_by == Some(&cost.units)
     {
         return Ok(SettledCost::Told(before.requested));
     }
@@ -46,7 +46,7 @@ pub fn settled_cost(
         found => found,
     };
     let amount = found.map_err(|_| Unknown::NotPriced);
-    match amount.and_then(|prices| prices.amount(&cost.counts.into(), at, reservation.ratio)) {
+    match amount.and_then(|prices| prices.amount(&cost.units, at, reservation.ratio)) {
         Ok(amount) => Ok(SettledCost::Priced(amount)),
         Err(Unknown::NotPriced) => Ok(SettledCost::Held(reservation.held)),
         Err(Unknown::TooExpensive(error)) => Err(error),
@@ -88,12 +88,12 @@ mod tests {
         let with_star = named.clone().into_iter().chain([("*".to_owned(), price("3"))]);
         let [list, all] =
             [BTreeMap::from(named), with_star.collect()].map(|prices| PriceSettings::try_from(prices).unwrap().list());
-        let counts = Counts { prompt_tokens: 7, ..Counts::default() };
+        let units = Units::from([("input_tokens", 7)]);
         let settlement =
             Settlement { requested: quota(70), charged: quota(60), shortfall: quota(10), was_expired: false };
         let (open, settled) = (ReservationState::Open, ReservationState::Settled(settlement));
-        let cost = |prices, state, told: Option<i64>, by: Option<&Counts>, models| {
-            let cost = Cost { quota: told.map(quota), counts };
+        let cost = |prices, state, told: Option<i64>, by: Option<&Units>, models| {
+            let cost = Cost { quota: told.map(quota), units: units.clone() };
             settled_cost(prices, &reservation(state), by, &cost, models, UnixTime::new(0)).unwrap()
         };
         let amount = |cost| match cost {
@@ -103,9 +103,9 @@ mod tests {
         };
         let table = [
             (cost(&list, open, Some(5), None, ("other", "asked")), ("told", 5)),
-            (cost(&list, settled, Some(5), Some(&counts), ("other", "asked")), ("told", 5)),
-            (cost(&list, settled, None, Some(&counts), ("other", "asked")), ("told", 70)),
-            (cost(&list, settled, None, Some(&Counts::default()), ("other", "asked")), ("priced", 1_000_000)),
+            (cost(&list, settled, Some(5), Some(&units), ("other", "asked")), ("told", 5)),
+            (cost(&list, settled, None, Some(&units), ("other", "asked")), ("told", 70)),
+            (cost(&list, settled, None, Some(&Units::default()), ("other", "asked")), ("priced", 1_000_000)),
             (cost(&list, open, None, None, ("other", "asked")), ("priced", 1_000_000)),
             (cost(&list, open, None, None, ("unknown", "asked")), ("priced", 500_000)),
             (cost(&all, open, None, None, ("unknown", "asked")), ("priced", 500_000)),

@@ -7,22 +7,22 @@ use super::model_prices::{ModelPrices, PriceContext};
 use super::rates::CostUnknown;
 use super::units::Units;
 use crate::domain::bounds;
-use crate::domain::counts::Counts;
 use crate::domain::group::Ratio;
 use crate::domain::money::Quota;
 use crate::domain::time::UnixTime;
 
 /// What a request costs, as its gateway says it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Cost {
     /// The amount. Without one, the price of the model decides.
     pub quota: Option<Quota>,
-    pub counts: Counts,
+    /// What was used, or may be used at most.
+    pub units: Units,
 }
 
 impl From<Quota> for Cost {
     fn from(quota: Quota) -> Self {
-        Self { quota: Some(quota), counts: Counts::default() }
+        Self { quota: Some(quota), units: Units::default() }
     }
 }
 
@@ -78,18 +78,18 @@ impl PriceList {
     pub fn amount(&self, cost: &Cost, model: Option<&str>, at: UnixTime, ratio: Ratio) -> Result<Amount, Unknown> {
         match cost.quota {
             Some(quota) => Ok(Amount { quota, price: None }),
-            None => self.priced(model)?.amount(&cost.counts.into(), at, ratio),
+            None => self.priced(model)?.amount(&cost.units, at, ratio),
         }
     }
 
-    /// The most that a request to a model can cost which has at most these counts.
+    /// The most that a request to a model can cost which has at most these units.
     ///
     /// # Errors
     /// As [`amount`](Self::amount).
     pub fn most(&self, cost: &Cost, model: Option<&str>, at: UnixTime, ratio: Ratio) -> Result<Quota, Unknown> {
         match cost.quota {
             Some(quota) => Ok(quota),
-            None => self.priced(model)?.most(&cost.counts.into(), at, ratio),
+            None => self.priced(model)?.most(&cost.units, at, ratio),
         }
     }
 
@@ -130,13 +130,13 @@ mod tests {
         let list = |text: &str| toml::from_str::<PriceSettings>(text).unwrap().list();
         let prices = list("a = { request = \"1\" }");
         let at = UnixTime::new(0);
-        let counts = Counts { prompt_tokens: 7, ..Counts::default() };
-        let sent = Cost { quota: Some(Quota::LEAST), counts };
+        let units = Units::from([("input_tokens", 7)]);
+        let sent = Cost { quota: Some(Quota::LEAST), units: units.clone() };
         for model in [Some("a"), Some("b"), None] {
             let amount = Amount { quota: Quota::LEAST, price: None };
             assert_eq!(prices.amount(&sent, model, at, Ratio::ONE), Ok(amount));
         }
-        let not_sent = Cost { quota: None, counts };
+        let not_sent = Cost { quota: None, units };
         let half = Ratio::new(500_000_000).unwrap();
         let Amount { quota, price } = prices.amount(&not_sent, Some("a"), at, half).unwrap();
         assert_eq!(quota.get(), 250_000);

@@ -40,6 +40,11 @@ impl UnitCount {
         Self { nanos: number as i128 * 1_000_000_000 }
     }
 
+    /// The whole units in it.
+    pub fn floor(self) -> i64 {
+        i64::try_from(self.nanos / Self::whole(1).nanos).unwrap_or(i64::MAX)
+    }
+
     /// The count in billionths of a unit.
     pub const fn nanos(self) -> i128 {
         self.nanos

@@ -8,8 +8,17 @@ use serde::Deserialize;
 /// The unit of the request itself. Its count is always 1, and nobody sends it.
 pub const REQUESTS: &str = "requests";
 
-/// The unit by which tiers are chosen.
+/// The unit by which tiers are chosen. Gateways also call it `prompt_tokens`.
 pub const INPUT_TOKENS: &str = "input_tokens";
+
+/// Gateways also call it `completion_tokens`.
+pub const OUTPUT_TOKENS: &str = "output_tokens";
+
+/// Input tokens that were read from the provider's cache. Gateways also call them `cached_tokens`.
+pub const CACHE_READ_TOKENS: &str = "cache_read_tokens";
+
+/// Input tokens that were written to the provider's cache.
+pub const CACHE_WRITE_TOKENS: &str = "cache_write_tokens";
 
 /// Every `per` divides it, so that rates of all units have one denominator.
 pub const COMMON_PER: i128 = 3_600_000_000_000;

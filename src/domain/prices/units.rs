@@ -5,8 +5,7 @@ use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
 
 use super::count::{UnitCount, UnitCountInvalid};
-use super::unit::{REQUESTS, UnitTable};
-use crate::domain::counts::Counts;
+use super::unit::{INPUT_TOKENS, OUTPUT_TOKENS, REQUESTS, UnitTable};
 
 /// Counts by unit. Units that are missing are 0.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -79,6 +78,17 @@ impl Units {
         self.counts.get(unit).copied()
     }
 
+    /// A number of tokens, if it was sent.
+    pub fn tokens(&self, unit: &str) -> Option<i64> {
+        self.reported(unit).map(UnitCount::floor)
+    }
+
+    /// All tokens in and out of a model; stops at the largest number.
+    pub fn model_tokens(&self) -> i64 {
+        let tokens = |unit| self.tokens(unit).unwrap_or(0);
+        tokens(INPUT_TOKENS).saturating_add(tokens(OUTPUT_TOKENS))
+    }
+
     /// Units with a count above 0.
     pub fn used(&self) -> impl Iterator<Item = (&str, UnitCount)> {
         let used = self.counts.iter().filter(|(_, count)| **count > UnitCount::ZERO);
@@ -89,19 +99,6 @@ impl Units {
 impl<const N: usize> From<[(&'static str, i64); N]> for Units {
     fn from(counts: [(&'static str, i64); N]) -> Self {
         counts.into_iter().map(|(unit, count)| (unit, Some(count))).collect()
-    }
-}
-
-impl From<Counts> for Units {
-    fn from(counts: Counts) -> Self {
-        [
-            ("input_tokens", Some(counts.prompt_tokens)),
-            ("output_tokens", Some(counts.completion_tokens)),
-            ("cache_read_tokens", counts.cached_tokens),
-            ("cache_write_tokens", counts.cache_write_tokens),
-        ]
-        .into_iter()
-        .collect()
     }
 }
 

@@ -10,13 +10,14 @@ use crate::domain::client_addresses::ClientAddresses;
 use crate::domain::group::Ratio;
 use crate::domain::id::{ReservationId, TokenId, UserId};
 use crate::domain::ledger::{
-    Balances, Counts, CurrentPolicy, Refusal, RefusalReason, RequestContext, RequestDetails, Reservation,
-    ReservationHandle, SettledCost, UsedKeys, refuse_unknown, settled_cost,
+    Balances, CurrentPolicy, Refusal, RefusalReason, RequestContext, RequestDetails, Reservation, ReservationHandle,
+    SettledCost, UsedKeys, refuse_unknown, settled_cost,
 };
 use crate::domain::money::Quota;
 use crate::domain::old_key::UsedKey;
 use crate::domain::prices::cost::{Amount, Cost, Unknown};
 use crate::domain::prices::list::PriceList;
+use crate::domain::prices::units::Units;
 use crate::domain::time::UnixTime;
 use crate::service::key_cache::CachedKey;
 use crate::service::rng::Rng;
@@ -35,8 +36,8 @@ pub(super) struct Batch<'a> {
     blocked: BTreeSet<UserId>,
     reserved_for: BTreeMap<ReservationId, RequestDetails>,
     records: BTreeMap<GatewayRequestId, RequestIdRecord>,
-    /// The counts of reservations that are settled, for those that are settled by counts again.
-    settled_by: BTreeMap<ReservationId, Counts>,
+    /// The units of reservations that are settled, for those that are settled by units again.
+    settled_by: BTreeMap<ReservationId, Units>,
     prices: Arc<PriceList>,
     changes: Changes,
     last_reservation: Option<ReservationId>,
@@ -152,7 +153,7 @@ impl<'a> Batch<'a> {
     pub(super) fn add_charge(&mut self, mut charge: NewCharge) {
         charge.request.ip = charge.request.ip.take().and_then(|ip| self.addresses.stored_again(ip));
         if let Some(id) = charge.reservation_id {
-            self.settled_by.insert(id, charge.counts);
+            self.settled_by.insert(id, charge.units.clone());
         }
         self.changes.charges.push(charge);
     }

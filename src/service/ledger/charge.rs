@@ -126,7 +126,7 @@ impl Operation for Charge {
         let token = request.token();
         let used = batch.find_key(key)?;
         let Amount { quota, price } = batch.amount(token, cost, context)?;
-        batch.balances.charge(token, quota, cost.counts.total(), context, &batch.at)?;
+        batch.balances.charge(token, quota, cost.units.model_tokens(), context, &batch.at)?;
         batch.add_charge(NewCharge {
             gateway_id: Some(*gateway),
             token_id: token,
@@ -136,7 +136,7 @@ impl Operation for Charge {
             request: batch.details(context, request.request_id.clone()),
             quota,
             shortfall: Quota::ZERO,
-            counts: cost.counts,
+            units: cost.units.clone(),
             price,
         });
         batch.used_keys.note(token, used);

@@ -8,7 +8,8 @@ use super::ledger::Ledger;
 use super::operation::Operation;
 use super::rows::NeededRows;
 use crate::domain::id::UserId;
-use crate::domain::ledger::{Counts, Effect, ReservationHandle, ReservationState};
+use crate::domain::ledger::{Effect, ReservationHandle, ReservationState};
+use crate::domain::prices::units::Units;
 use crate::storage::ledger::NewCharge;
 
 impl Ledger {
@@ -58,7 +59,7 @@ impl Operation for Expire {
                 request,
                 quota: settlement.charged,
                 shortfall: settlement.shortfall,
-                counts: Counts::default(),
+                units: Units::default(),
                 price: None,
             });
         }

@@ -8,7 +8,8 @@ use crate::domain::calendar::Moment;
 use crate::domain::group::Groups;
 use crate::domain::id::{ReservationId, TokenId, UserId};
 use crate::domain::key::Digest;
-use crate::domain::ledger::{Balances, Counts, LockedToken, RequestDetails, ReservationState, UsedKeys};
+use crate::domain::ledger::{Balances, LockedToken, RequestDetails, ReservationState, UsedKeys};
+use crate::domain::prices::units::Units;
 use crate::domain::time::Day;
 use crate::domain::token::Token;
 use crate::domain::token_policy::TokenPolicy;
@@ -43,8 +44,8 @@ pub(super) struct LockedRows {
     pub(super) blocked: BTreeSet<UserId>,
     pub(super) reserved_for: BTreeMap<ReservationId, RequestDetails>,
     pub(super) records: BTreeMap<GatewayRequestId, RequestIdRecord>,
-    /// The counts of reservations that are settled.
-    pub(super) settled_by: BTreeMap<ReservationId, Counts>,
+    /// The units of reservations that are settled.
+    pub(super) settled_by: BTreeMap<ReservationId, Units>,
     pub(super) usage_closed_until: Day,
     /// The version of the price list in force; `None` if no wallet was locked.
     pub(super) price_version: Option<i64>,
@@ -105,11 +106,8 @@ impl LockedRows {
             matches!(state, Some(ReservationState::Settled(_)))
         };
         let settled: Vec<ReservationId> = rows.priced.into_iter().filter(is_settled).collect();
-        let settled_by = if settled.is_empty() {
-            BTreeMap::new()
-        } else {
-            reservations::list_settled_counts(conn, &settled).await?
-        };
+        let settled_by =
+            if settled.is_empty() { BTreeMap::new() } else { reservations::list_settled_units(conn, &settled).await? };
         Ok(Self { balances, used_keys, blocked, reserved_for, records, settled_by, usage_closed_until, price_version })
     }
 

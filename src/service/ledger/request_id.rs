@@ -4,8 +4,9 @@ use sha2::{Digest as _, Sha256};
 
 use crate::domain::id::GatewayId;
 use crate::domain::key::Digest;
-use crate::domain::ledger::{Counts, RequestContext};
+use crate::domain::ledger::RequestContext;
 use crate::domain::prices::cost::Cost;
+use crate::domain::prices::unit::{CACHE_READ_TOKENS, CACHE_WRITE_TOKENS, INPUT_TOKENS, OUTPUT_TOKENS};
 use crate::domain::token::TokenIdentity;
 use crate::service::ledger::error::LedgerError;
 use crate::service::ledger::ledger::Ledger;
@@ -46,9 +47,9 @@ impl RequestId {
 /// a change of the price is the same request. Amounts are written as older versions wrote them, without parts of the
 /// prompt.
 pub(super) fn repeatable(cost: &Cost) -> String {
-    let Counts { prompt_tokens, completion_tokens, cached_tokens, cache_write_tokens } = cost.counts;
-    let counts = format!("{prompt_tokens} {completion_tokens}");
-    match (cost.quota, cached_tokens, cache_write_tokens) {
+    let tokens = |unit| cost.units.tokens(unit).unwrap_or(0);
+    let counts = format!("{} {}", tokens(INPUT_TOKENS), tokens(OUTPUT_TOKENS));
+    match (cost.quota, cost.units.tokens(CACHE_READ_TOKENS), cost.units.tokens(CACHE_WRITE_TOKENS)) {
         (Some(quota), ..) => format!("{} {counts}", quota.get()),
         (None, None, None) => format!("priced {counts}"),
         (None, cached, written) => format!("priced {counts} {} {}", cached.unwrap_or(0), written.unwrap_or(0)),
@@ -80,16 +81,17 @@ impl Ledger {
 mod tests {
     use super::*;
     use crate::domain::money::Quota;
+    use crate::domain::prices::units::Units;
 
     #[test]
     fn an_amount_is_repeatable_as_older_versions_wrote_it() {
-        let counts =
-            Counts { prompt_tokens: 7, completion_tokens: 3, cached_tokens: Some(2), cache_write_tokens: None };
-        let text = |quota: Option<i64>, counts| {
-            repeatable(&Cost { quota: quota.map(|units| Quota::grant(units).unwrap()), counts })
+        let plain = Units::from([("input_tokens", 7), ("output_tokens", 3)]);
+        let cached = Units::from([("input_tokens", 7), ("output_tokens", 3), ("cache_read_tokens", 2)]);
+        let text = |quota: Option<i64>, units: &Units| {
+            repeatable(&Cost { quota: quota.map(|quota| Quota::grant(quota).unwrap()), units: units.clone() })
         };
-        assert_eq!(text(Some(40), counts), "40 7 3");
-        assert_eq!(text(None, counts), "priced 7 3 2 0");
-        assert_eq!(text(None, Counts { cached_tokens: None, ..counts }), "priced 7 3");
+        assert_eq!(text(Some(40), &cached), "40 7 3");
+        assert_eq!(text(None, &cached), "priced 7 3 2 0");
+        assert_eq!(text(None, &plain), "priced 7 3");
     }
 }

@@ -66,7 +66,6 @@ impl Operation for Settle {
 
     fn apply(&self, batch: &mut Batch<'_>) -> Result<Settled, LedgerError> {
         let id = self.reservation.id;
-        let counts = self.cost.counts;
         let (reservation, mut request) = batch.reservation(self.reservation)?;
         // Before the price: what cannot be settled has no cost.
         batch.balances.to_settle(self.gateway, id)?;
@@ -75,7 +74,8 @@ impl Operation for Settle {
         if let Some(model) = &self.model {
             request.model.clone_from(model);
         }
-        let (settlement, effect) = batch.balances.settle(self.gateway, id, quota, counts.total(), &batch.at)?;
+        let (settlement, effect) =
+            batch.balances.settle(self.gateway, id, quota, self.cost.units.model_tokens(), &batch.at)?;
         if effect == Effect::Applied {
             batch.add_charge(NewCharge {
                 gateway_id: Some(self.gateway),
@@ -86,7 +86,7 @@ impl Operation for Settle {
                 request,
                 quota: settlement.charged,
                 shortfall: settlement.shortfall,
-                counts,
+                units: self.cost.units.clone(),
                 price,
             });
         }

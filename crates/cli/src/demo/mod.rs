@@ -19,11 +19,12 @@ use keymeter::domain::expected_version::ExpectedVersion;
 use keymeter::domain::group::Group;
 use keymeter::domain::id::{GatewayId, TokenId};
 use keymeter::domain::ip_allowlist::IpAllowlist;
-use keymeter::domain::ledger::{Counts, RequestContext};
+use keymeter::domain::ledger::RequestContext;
 use keymeter::domain::model_limits::ModelLimits;
 use keymeter::domain::money::Quota;
 use keymeter::domain::password::TypedPassword;
 use keymeter::domain::prices::cost::Cost;
+use keymeter::domain::prices::units::Units;
 use keymeter::domain::refusals::RefusedCall;
 use keymeter::domain::time::{DAY, Lifetime, UnixTime};
 use keymeter::domain::token::{RequestedQuota, Switch, TokenName, TokenNote};
@@ -199,7 +200,7 @@ fn request(models: &[Model], rng: &mut dyn CryptoRng) -> QuotaRequest {
         context: RequestContext { model: Some(model.name.to_owned()), ..RequestContext::default() },
         cost: Cost {
             quota: Some(Quota::grant(cost).unwrap_or_default()),
-            counts: Counts { prompt_tokens: input, completion_tokens: output, ..Counts::default() },
+            units: Units::from([("input_tokens", input), ("output_tokens", output)]),
         },
         request_id: None,
     }

@@ -212,10 +212,10 @@ mod tests {
     use super::*;
     use crate::domain::group::Ratio;
     use crate::domain::money::Quota;
-    use crate::domain::prices::cost::{TooExpensive, Unknown};
     use crate::domain::prices::model_prices::ModelPrices;
     use crate::domain::prices::unit::UnitTable;
     use crate::domain::prices::units::Units;
+    use crate::domain::prices::unknown::{TooExpensive, Unknown};
     use crate::domain::time::UnixTime;
 
     /// What such a price distinguishes.
@@ -457,7 +457,7 @@ mod tests {
                     let above = num_bigint::BigInt::from(quota.get()) * &denominator - &numerator;
                     prop_assert!(above >= 0.into() && above < denominator);
                 }
-                Err(Unknown::NotPriced) => prop_assert!(false, "it has a price"),
+                Err(Unknown::NotPriced(_) | Unknown::Invalid(_)) => prop_assert!(false, "it has a price"),
                 Err(Unknown::TooExpensive(_)) => {
                     prop_assert!(numerator > num_bigint::BigInt::from(bounds::MAX_QUOTA) * denominator);
                 }

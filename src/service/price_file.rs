@@ -104,8 +104,8 @@ fn read_model(json: &str, named: &[String], table: &Arc<UnitTable>) -> Result<Ow
 mod tests {
     use super::*;
     use crate::domain::group::Ratio;
-    use crate::domain::prices::list::NotPriced;
     use crate::domain::prices::units::Units;
+    use crate::domain::prices::unknown::NotPriced;
     use crate::domain::time::UnixTime;
 
     const DATA: &str = r#"[

@@ -14,6 +14,7 @@ use crate::api::errors::code::codes::{
 };
 use crate::api::errors::failure::{About, ApiError};
 use crate::domain::ledger::{Refusal, RefusalReason};
+use crate::domain::prices::unknown::Unknown;
 use crate::service::ledger::LedgerError;
 
 /// Why a key may not be used.
@@ -78,8 +79,12 @@ impl From<LedgerError> for ApiError {
         match error {
             LedgerError::Refused(refusal) => refusal.into(),
             LedgerError::RequestIdReused => Self::new(ErrorCode::RequestIdReused, message),
-            LedgerError::ModelNotPriced(_) => Self::new(ErrorCode::ModelNotPriced, message),
-            LedgerError::TooExpensive(_) => Self::new(ErrorCode::InvalidCount, message),
+            LedgerError::UnknownCost { why: Unknown::NotPriced(_), .. } => {
+                Self::new(ErrorCode::ModelNotPriced, message)
+            }
+            LedgerError::UnknownCost { why: Unknown::Invalid(_) | Unknown::TooExpensive(_), .. } => {
+                Self::new(ErrorCode::InvalidCount, message)
+            }
             LedgerError::Busy => Self::new(ErrorCode::LedgerBusy, message),
             LedgerError::Storage(storage) => storage.into(),
         }

@@ -6,7 +6,6 @@ use crate::domain::calendar::Moment;
 use crate::domain::client_addresses::{ClientAddresses, StoredAddress};
 use crate::domain::ip_allowlist::ClientAddress;
 use crate::domain::money::Quota;
-use crate::domain::prices::cost::{TooExpensive, Unknown};
 use crate::domain::rate_limits::{RateCounters, RateLimits};
 use crate::domain::status::Status;
 use crate::domain::token_policy::TokenPolicy;
@@ -172,37 +171,9 @@ pub fn admit_use(
     Ok(status)
 }
 
-/// Why a request is refused whose cost is not known. `check` is whether the token may be used: reasons why it may not
-/// come first.
-///
-/// # Errors
-/// The token may be used, and the request would cost more than there can be.
-pub fn refuse_unknown(check: Result<(), Refusal>, unknown: Unknown) -> Result<Refusal, TooExpensive> {
-    match (check, unknown) {
-        (Err(refusal), _) => Ok(refusal),
-        (Ok(()), Unknown::NotPriced) => Ok(RefusalReason::ModelNotPriced.into()),
-        (Ok(()), Unknown::TooExpensive(error)) => Err(error),
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn a_token_that_may_not_be_used_is_refused_for_that_and_not_for_its_price() {
-        let expired = || Err(RefusalReason::TokenExpired.into());
-        let too_expensive = Unknown::TooExpensive(TooExpensive);
-        let table = [
-            (expired(), Unknown::NotPriced, Ok(RefusalReason::TokenExpired)),
-            (expired(), too_expensive, Ok(RefusalReason::TokenExpired)),
-            (Ok(()), Unknown::NotPriced, Ok(RefusalReason::ModelNotPriced)),
-            (Ok(()), too_expensive, Err(TooExpensive)),
-        ];
-        for (check, unknown, expected) in table {
-            assert_eq!(refuse_unknown(check, unknown).map(|refusal| refusal.reason), expected, "{check:?} {unknown:?}");
-        }
-    }
 
     #[test]
     fn a_request_is_stored_with_what_it_was_for_and_checked_again_by_it() {

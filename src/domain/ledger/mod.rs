@@ -33,7 +33,7 @@ pub(super) mod tests;
 mod used_keys;
 
 pub use accounts::Accounts;
-pub use admission::{Admitted, Purpose, RequestContext, RequestDetails, TokenState, admit, admit_use, refuse_unknown};
+pub use admission::{Admitted, Purpose, RequestContext, RequestDetails, TokenState, admit, admit_use};
 pub use balances::{Balances, ChargeOutcome, Effect, Wallet};
 pub use key_state::{KeyState, StateCounts, StateName};
 pub use locked_token::{CurrentPolicy, LockedToken};

@@ -2,9 +2,10 @@
 
 use super::reservation::{Reservation, ReservationState};
 use crate::domain::money::Quota;
-use crate::domain::prices::cost::{Amount, Cost, TooExpensive, Unknown};
-use crate::domain::prices::list::{NotPriced, PriceList};
+use crate::domain::prices::cost::{Amount, Cost};
+use crate::domain::prices::list::PriceList;
 use crate::domain::prices::units::Units;
+use crate::domain::prices::unknown::{NotPriced, Unknown};
 use crate::domain::time::UnixTime;
 
 /// What a settlement costs, and why.
@@ -14,16 +15,13 @@ pub enum SettledCost {
     Told(Quota),
     /// By the price of a model.
     Priced(Amount),
-    /// The hold, because no model has a price.
+    /// The hold, because no price says what the units cost.
     Held(Quota),
 }
 
 /// What it costs to settle a reservation. `settled_by` are the units by which it was settled before.
 ///
 /// A settlement is always charged: by the price of the model that answered, else of the requested model, else the hold.
-///
-/// # Errors
-/// It would cost more than there can be.
 pub fn settled_cost(
     prices: &PriceList,
     reservation: &Reservation,
@@ -31,25 +29,24 @@ pub fn settled_cost(
     cost: &Cost,
     (answered, requested): (&str, &str),
     at: UnixTime,
-) -> Result<SettledCost, TooExpensive> {
+) -> SettledCost {
     if let Some(quota) = cost.quota {
-        return Ok(SettledCost::Told(quota));
+        return SettledCost::Told(quota);
     }
     if let ReservationState::Settled(before) = reservation.state
         && settled_by == Some(&cost.units)
     {
-        return Ok(SettledCost::Told(before.requested));
+        return SettledCost::Told(before.requested);
     }
     // A price for all other models is one of the requested model only: it must not replace a price that this has.
     let found = match prices.find_named(answered, None) {
         Err(NotPriced::NoRule) => prices.find(requested, None),
         found => found,
     };
-    let amount = found.map_err(|_| Unknown::NotPriced);
+    let amount = found.map_err(Unknown::from);
     match amount.and_then(|prices| prices.amount(&cost.units, at, reservation.ratio)) {
-        Ok(amount) => Ok(SettledCost::Priced(amount)),
-        Err(Unknown::NotPriced) => Ok(SettledCost::Held(reservation.held)),
-        Err(Unknown::TooExpensive(error)) => Err(error),
+        Ok(amount) => SettledCost::Priced(amount),
+        Err(_) => SettledCost::Held(reservation.held),
     }
 }
 
@@ -94,7 +91,7 @@ mod tests {
         let (open, settled) = (ReservationState::Open, ReservationState::Settled(settlement));
         let cost = |prices, state, told: Option<i64>, by: Option<&Units>, models| {
             let cost = Cost { quota: told.map(quota), units: units.clone() };
-            settled_cost(prices, &reservation(state), by, &cost, models, UnixTime::new(0)).unwrap()
+            settled_cost(prices, &reservation(state), by, &cost, models, UnixTime::new(0))
         };
         let amount = |cost| match cost {
             SettledCost::Told(quota) => ("told", quota.get()),

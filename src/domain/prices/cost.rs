@@ -4,9 +4,8 @@ use std::sync::Arc;
 
 use super::list::PriceList;
 use super::model_prices::{ModelPrices, PriceContext};
-use super::rates::CostUnknown;
 use super::units::Units;
-use crate::domain::bounds;
+use super::unknown::Unknown;
 use crate::domain::group::Ratio;
 use crate::domain::money::Quota;
 use crate::domain::time::UnixTime;
@@ -55,7 +54,7 @@ impl ModelPrices {
     /// # Errors
     /// The units have no price, or the amount would be too large.
     pub fn amount(&self, units: &Units, at: UnixTime, ratio: Ratio) -> Result<Amount, Unknown> {
-        let rates = self.in_force(at, &PriceContext::new()).map_err(|_| Unknown::NotPriced)?;
+        let rates = self.in_force(at, &PriceContext::new())?;
         let quota = rates.cost(units, ratio)?;
         Ok(Amount { quota, price: Some(GroupPrice { rates: Arc::clone(rates.content()), ratio }) })
     }
@@ -65,8 +64,8 @@ impl ModelPrices {
     /// # Errors
     /// As [`amount`](Self::amount).
     pub fn most(&self, units: &Units, at: UnixTime, ratio: Ratio) -> Result<Quota, Unknown> {
-        let rates = self.in_force(at, &PriceContext::new()).map_err(|_| Unknown::NotPriced)?;
-        Ok(rates.most(units, ratio)?)
+        let rates = self.in_force(at, &PriceContext::new())?;
+        rates.most(units, ratio)
     }
 }
 
@@ -94,29 +93,7 @@ impl PriceList {
     }
 
     fn priced(&self, model: Option<&str>) -> Result<Arc<ModelPrices>, Unknown> {
-        self.find(model.unwrap_or_default(), None).map_err(|_| Unknown::NotPriced)
-    }
-}
-
-/// Why it is not known what a request costs.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Unknown {
-    /// The model is not in the list, or its price says nothing of these units.
-    NotPriced,
-    TooExpensive(TooExpensive),
-}
-
-/// By these counts, a request costs more than can be granted.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-#[error("these counts cost more than {} dollars", bounds::MAX_QUOTA / bounds::QUOTA_PER_USD)]
-pub struct TooExpensive;
-
-impl From<CostUnknown> for Unknown {
-    fn from(unknown: CostUnknown) -> Self {
-        match unknown {
-            CostUnknown::TooExpensive(error) => Self::TooExpensive(error),
-            CostUnknown::NoRate(_) | CostUnknown::Missing(_) | CostUnknown::LessThanParts(_) => Self::NotPriced,
-        }
+        Ok(self.find(model.unwrap_or_default(), None)?)
     }
 }
 
@@ -124,6 +101,7 @@ impl From<CostUnknown> for Unknown {
 mod tests {
     use super::*;
     use crate::domain::price_settings::PriceSettings;
+    use crate::domain::prices::unknown::{NotPriced, TooExpensive};
 
     #[test]
     fn an_amount_that_was_sent_counts_and_then_the_price() {
@@ -142,7 +120,7 @@ mod tests {
         assert_eq!(quota.get(), 250_000);
         assert!(price.unwrap().content().ends_with(r#","ratio":500000000}"#));
         for model in [Some("b"), None] {
-            assert_eq!(prices.amount(&not_sent, model, at, Ratio::ONE), Err(Unknown::NotPriced));
+            assert_eq!(prices.amount(&not_sent, model, at, Ratio::ONE), Err(NotPriced::NoRule.into()));
         }
         let dearest = list("a = { request = \"1000000\" }");
         let too_much = dearest.amount(&not_sent, Some("a"), at, Ratio::new(1_001_000_000_000).unwrap());

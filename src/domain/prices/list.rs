@@ -7,6 +7,7 @@ use chrono::NaiveDate;
 
 use super::model_prices::ModelPrices;
 use super::name_rule::NameRule;
+use super::unknown::NotPriced;
 use crate::domain::bounds;
 
 /// How many names are remembered, each of at most [`MAX_MODEL_CHARS`](bounds::MAX_MODEL_CHARS).
@@ -54,19 +55,6 @@ pub struct ModelOfProvider {
     /// `None` if it is free or sold by subscription, or cannot be priced: its names have no price then, also where a
     /// later model would go by them.
     pub prices: Option<Arc<ModelPrices>>,
-}
-
-/// Why a model has no price.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum NotPriced {
-    /// No rule of the list is for its name.
-    NoRule,
-    /// A provider has it, and its price cannot be used or is none.
-    LeftOut,
-    /// Two providers have different prices for it.
-    Ambiguous(String, String),
-    /// The list has no such provider.
-    NoProvider(String),
 }
 
 /// A text that cannot be the name of a price of one's own.

@@ -15,4 +15,5 @@ pub mod rate;
 pub mod rates;
 pub mod unit;
 pub mod units;
+pub mod unknown;
 pub mod version;

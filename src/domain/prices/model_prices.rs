@@ -9,6 +9,7 @@ use super::count::UnitCount;
 use super::rate::{TieredRate, UnitRate};
 use super::rates::{Rates, RatesInvalid};
 use super::unit::UnitTable;
+use super::unknown::NotPriced;
 use crate::domain::time::UnixTime;
 
 /// Rates by the names of their units.
@@ -41,14 +42,6 @@ pub struct PriceVariant {
     pub rates: RatesByUnit,
 }
 
-/// A member of a context for which a model has no price.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("there is no price for {key} = {value:?}")]
-pub struct ContextUnknown {
-    key: String,
-    value: String,
-}
-
 impl ModelPrices {
     /// Prices by their conditions, the first one without, and variants of them.
     ///
@@ -77,7 +70,7 @@ impl ModelPrices {
     /// # Errors
     /// The context has a member that neither selects a variant nor names the standard price, or the variants that it
     /// selects do not go together.
-    pub fn in_force(&self, at: UnixTime, context: &PriceContext) -> Result<Cow<'_, Rates>, ContextUnknown> {
+    pub fn in_force(&self, at: UnixTime, context: &PriceContext) -> Result<Cow<'_, Rates>, NotPriced> {
         let holds = |condition: Option<Condition>| condition.is_none_or(|condition| condition.holds(at));
         let last = self.others.iter().rev().find(|(condition, _)| holds(*condition));
         let standard = last.map_or(&self.first, |(_, rates)| rates);
@@ -88,7 +81,7 @@ impl ModelPrices {
         for (key, value) in context {
             let is_standard = STANDARD.iter().any(|(name, values)| name == key && values.contains(&value.as_str()));
             if !is_standard && !selected.iter().any(|variant| variant.when.contains_key(key)) {
-                return Err(ContextUnknown { key: key.clone(), value: value.clone() });
+                return Err(NotPriced::NoVariant { key: key.clone(), value: value.clone() });
             }
         }
         let mut replaced = RatesByUnit::new();
@@ -99,7 +92,7 @@ impl ModelPrices {
         }
         let unknown = |_| {
             let (key, value) = context.iter().next().unzip();
-            ContextUnknown { key: key.cloned().unwrap_or_default(), value: value.cloned().unwrap_or_default() }
+            NotPriced::NoVariant { key: key.cloned().unwrap_or_default(), value: value.cloned().unwrap_or_default() }
         };
         Ok(Cow::Owned(standard.with(replaced).map_err(unknown)?))
     }

@@ -6,11 +6,11 @@ use std::sync::{Arc, OnceLock};
 
 use num_bigint::BigInt;
 
-use super::cost::TooExpensive;
 use super::count::UnitCount;
 use super::rate::{RateTier, TieredRate, UnitRate};
 use super::unit::{COMMON_PER, INPUT_TOKENS, REQUESTS, Unit, UnitTable};
-use super::units::Units;
+use super::units::{Units, UnitsInvalid};
+use super::unknown::{NotPriced, TooExpensive, Unknown};
 use crate::domain::bounds;
 use crate::domain::group::Ratio;
 use crate::domain::money::Quota;
@@ -57,22 +57,6 @@ pub enum RatesInvalid {
     Joint { one: String, other: String },
     #[error("there are too many rates and tiers for one price")]
     TooMany,
-}
-
-/// Why it is not known what units cost.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum CostUnknown {
-    /// Neither the unit nor one that it is a part of has a rate.
-    #[error("`{0}` has no rate")]
-    NoRate(String),
-    /// Parts overlap, and how much of them is both was not sent.
-    #[error("`{0}` is missing: other units were counted that may be the same")]
-    Missing(String),
-    /// Its parts are more.
-    #[error("`{0}` is less than its parts")]
-    LessThanParts(String),
-    #[error(transparent)]
-    TooExpensive(#[from] TooExpensive),
 }
 
 impl Rates {
@@ -156,8 +140,8 @@ impl Rates {
     /// The least quota that covers these units.
     ///
     /// # Errors
-    /// See [`CostUnknown`].
-    pub fn cost(&self, units: &Units, ratio: Ratio) -> Result<Quota, CostUnknown> {
+    /// See [`Unknown`].
+    pub fn cost(&self, units: &Units, ratio: Ratio) -> Result<Quota, Unknown> {
         let input = units.get(INPUT_TOKENS).nanos();
         self.quota(units, ratio, |of| (of.rate.at(input), &of.unit))
     }
@@ -167,12 +151,12 @@ impl Rates {
     /// them, and may turn out to be none.
     ///
     /// # Errors
-    /// See [`CostUnknown`].
-    pub fn most(&self, units: &Units, ratio: Ratio) -> Result<Quota, CostUnknown> {
+    /// See [`Unknown`].
+    pub fn most(&self, units: &Units, ratio: Ratio) -> Result<Quota, Unknown> {
         let needs_rate = |unit: &Unit| unit.needs_own_rate() && self.find(unit.name()).is_none();
         let mut used = units.used().filter_map(|(name, _)| self.table.get(name));
         if let Some(unit) = used.find(|unit| needs_rate(unit)) {
-            return Err(CostUnknown::NoRate(unit.name().to_owned()));
+            return Err(NotPriced::NoRate(unit.name().to_owned()).into());
         }
         let input = units.get(INPUT_TOKENS).nanos();
         self.quota(units, ratio, |of| {
@@ -189,19 +173,19 @@ impl Rates {
         units: &Units,
         ratio: Ratio,
         rate: impl Fn(&'a RateOfUnit) -> (UnitRate, &'a Unit),
-    ) -> Result<Quota, CostUnknown> {
+    ) -> Result<Quota, Unknown> {
         self.check_coverage(units)?;
         let mut own_counts: Vec<i128> = Vec::with_capacity(self.all.len());
         let mut sum = BigInt::ZERO;
         for of in &self.all {
             let name = of.unit.name();
             if units.reported(name).is_none() && self.may_be_both(&of.unit, units) {
-                return Err(CostUnknown::Missing(name.to_owned()));
+                return Err(UnitsInvalid::Missing(name.to_owned()).into());
             }
             let of_parts: i128 = of.parts.iter().filter_map(|part| own_counts.get(*part)).sum();
             let own_count = self.billed(name, units).nanos() - of_parts;
             if own_count < 0 {
-                return Err(CostUnknown::LessThanParts(name.to_owned()));
+                return Err(UnitsInvalid::LessThanParts(name.to_owned()).into());
             }
             own_counts.push(own_count);
             if own_count > 0 {
@@ -226,15 +210,15 @@ impl Rates {
     }
 
     /// Each unit that is used has a rate, or is a part of one that has and that counts no less.
-    fn check_coverage(&self, units: &Units) -> Result<(), CostUnknown> {
+    fn check_coverage(&self, units: &Units) -> Result<(), Unknown> {
         for (name, count) in units.used() {
             let wholes = self.table.get(name).map(|unit| unit.wholes()).unwrap_or_default();
             let mut with_rate = wholes.iter().filter(|whole| self.find(whole).is_some()).peekable();
             if self.find(name).is_none() && with_rate.peek().is_none() {
-                return Err(CostUnknown::NoRate(name.to_owned()));
+                return Err(NotPriced::NoRate(name.to_owned()).into());
             }
             if let Some(whole) = with_rate.find(|whole| units.get(whole) < count) {
-                return Err(CostUnknown::LessThanParts(whole.clone()));
+                return Err(UnitsInvalid::LessThanParts(whole.clone()).into());
             }
         }
         Ok(())
@@ -311,7 +295,7 @@ mod tests {
         Rates::new(rates.collect(), None, &table())
     }
 
-    fn cost(rates: &Rates, units: &Units) -> Result<i64, CostUnknown> {
+    fn cost(rates: &Rates, units: &Units) -> Result<i64, Unknown> {
         rates.cost(units, Ratio::ONE).map(Quota::get)
     }
 
@@ -349,11 +333,11 @@ mod tests {
     fn what_has_no_rate_is_never_free() {
         let sonnet = rates(&SONNET).unwrap();
         let refused = |units: Units| cost(&sonnet, &units).unwrap_err().to_string();
-        assert_eq!(refused(Units::from([("storage_searches", 1)])), "`storage_searches` has no rate");
+        assert_eq!(refused(Units::from([("storage_searches", 1)])), "has no rate for `storage_searches`");
         assert_eq!(refused(Units::from([("cache_read_tokens", 1)])), "`input_tokens` is less than its parts");
         let searches = rates(&[("web_searches", "10")]).unwrap();
         let tokens = Units::from([("input_tokens", 5), ("web_searches", 1)]);
-        assert_eq!(cost(&searches, &tokens), Err(CostUnknown::NoRate("input_tokens".into())));
+        assert_eq!(cost(&searches, &tokens), Err(NotPriced::NoRate("input_tokens".into()).into()));
     }
 
     #[test]
@@ -363,13 +347,13 @@ mod tests {
         assert_eq!(rates(&sound), Err(joint));
         let sound = rates(&[sound[0], sound[1], sound[2], ("cache_audio_read_tokens", "2")]).unwrap();
         let counts = [("input_tokens", 100), ("input_audio_tokens", 60), ("cache_read_tokens", 50)];
-        let unknown = CostUnknown::Missing("cache_audio_read_tokens".into());
+        let unknown = Unknown::from(UnitsInvalid::Missing("cache_audio_read_tokens".into()));
         assert_eq!(cost(&sound, &Units::from(counts)), Err(unknown));
         let [input, audio, cached] = counts;
         let both = |both: i64| cost(&sound, &Units::from([input, audio, cached, ("cache_audio_read_tokens", both)]));
         // 20 plain, 30 audio, 20 cached, 30 both.
         assert_eq!(both(30), Ok((20 + 300 + 10 + 60) / 2));
-        assert_eq!(both(0), Err(CostUnknown::LessThanParts("input_tokens".into())));
+        assert_eq!(both(0), Err(UnitsInvalid::LessThanParts("input_tokens".into()).into()));
     }
 
     #[test]
@@ -401,7 +385,7 @@ mod tests {
         assert_eq!(most(Units::from([tokens[0], ("input_image_tokens", 9)])), Ok(3_000_000));
         for unit in ["input_audio_tokens", "output_image_tokens", "storage_searches"] {
             let refused = most(Units::from([tokens[0], tokens[1], (unit, 1)]));
-            assert_eq!(refused, Err(CostUnknown::NoRate(unit.into())));
+            assert_eq!(refused, Err(NotPriced::NoRate(unit.into()).into()));
         }
     }
 

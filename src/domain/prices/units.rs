@@ -24,6 +24,11 @@ pub enum UnitsInvalid {
     Different(String),
     #[error("`{part}` counts a part of `{whole}`, so it must not be more than that")]
     Part { part: String, whole: String },
+    /// Parts overlap, and how much of them is both was not sent.
+    #[error("`{0}` is missing: other units were counted that may be the same")]
+    Missing(String),
+    #[error("`{0}` is less than its parts")]
+    LessThanParts(String),
     #[error("the parts of `{whole}` that differ in {dimension} must not be more than it together")]
     Parts { whole: String, dimension: String },
 }

@@ -11,13 +11,14 @@ use crate::domain::group::Ratio;
 use crate::domain::id::{ReservationId, TokenId, UserId};
 use crate::domain::ledger::{
     Balances, CurrentPolicy, Refusal, RefusalReason, RequestContext, RequestDetails, Reservation, ReservationHandle,
-    SettledCost, UsedKeys, refuse_unknown, settled_cost,
+    SettledCost, UsedKeys, settled_cost,
 };
 use crate::domain::money::Quota;
 use crate::domain::old_key::UsedKey;
-use crate::domain::prices::cost::{Amount, Cost, Unknown};
+use crate::domain::prices::cost::{Amount, Cost};
 use crate::domain::prices::list::PriceList;
 use crate::domain::prices::units::Units;
+use crate::domain::prices::unknown::Unknown;
 use crate::domain::time::UnixTime;
 use crate::service::key_cache::CachedKey;
 use crate::service::rng::Rng;
@@ -115,13 +116,11 @@ impl<'a> Batch<'a> {
         self.balances.policies.get(&id).map_or(Ratio::ONE, CurrentPolicy::ratio)
     }
 
-    fn refuse_unknown(&self, id: TokenId, unknown: Unknown, context: &RequestContext) -> LedgerError {
-        match refuse_unknown(self.balances.check_use(id, context, &self.at), unknown) {
-            Ok(refusal) if refusal.reason == RefusalReason::ModelNotPriced => {
-                LedgerError::ModelNotPriced(context.model.clone().unwrap_or_default())
-            }
-            Ok(refusal) => refusal.into(),
-            Err(error) => error.into(),
+    /// A token that may not be used is refused for that, not for a price.
+    fn refuse_unknown(&self, id: TokenId, why: Unknown, context: &RequestContext) -> LedgerError {
+        match self.balances.check_use(id, context, &self.at) {
+            Ok(()) => LedgerError::UnknownCost { model: context.model.clone().unwrap_or_default(), why },
+            Err(refusal) => refusal.into(),
         }
     }
 
@@ -132,14 +131,14 @@ impl<'a> Batch<'a> {
         reservation: &Reservation,
         cost: &Cost,
         models: (&str, &str),
-    ) -> Result<Amount, LedgerError> {
+    ) -> Amount {
         let settled_by = self.settled_by.get(&id);
-        match settled_cost(&self.prices, reservation, settled_by, cost, models, self.at.now)? {
-            SettledCost::Priced(amount) => Ok(amount),
-            SettledCost::Told(quota) => Ok(Amount { quota, price: None }),
+        match settled_cost(&self.prices, reservation, settled_by, cost, models, self.at.now) {
+            SettledCost::Priced(amount) => amount,
+            SettledCost::Told(quota) => Amount { quota, price: None },
             SettledCost::Held(quota) => {
                 tracing::warn!(model = models.0, "a settlement without a price is charged its hold");
-                Ok(Amount { quota, price: None })
+                Amount { quota, price: None }
             }
         }
     }

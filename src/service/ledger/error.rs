@@ -1,7 +1,7 @@
 //! Why an operation failed.
 
 use crate::domain::ledger::{Refusal, RefusalReason};
-use crate::domain::prices::cost::TooExpensive;
+use crate::domain::prices::unknown::Unknown;
 use crate::storage::StorageError;
 
 /// Why the ledger did nothing.
@@ -13,11 +13,9 @@ pub enum LedgerError {
     /// The same id was sent with another request.
     #[error("this request_id was used for another request; give each request its own id")]
     RequestIdReused,
-    /// The gateway sent no amount, and nothing says what the model costs.
-    #[error("the model {0:?} has no price: add one under [prices] in the settings, or send `quota` or `usd`")]
-    ModelNotPriced(String),
-    #[error(transparent)]
-    TooExpensive(#[from] TooExpensive),
+    /// The gateway sent no amount, and its counts do not say one.
+    #[error("{}", unknown_cost(model, why))]
+    UnknownCost { model: String, why: Unknown },
     /// The queue is full, or the wallet is blocked by another transaction.
     #[error("the ledger is busy; retry shortly")]
     Busy,
@@ -29,5 +27,12 @@ pub enum LedgerError {
 impl From<RefusalReason> for LedgerError {
     fn from(reason: RefusalReason) -> Self {
         Self::Refused(reason.into())
+    }
+}
+
+fn unknown_cost(model: &str, why: &Unknown) -> String {
+    match why {
+        Unknown::NotPriced(why) => format!("the model {model:?} {why}"),
+        Unknown::Invalid(_) | Unknown::TooExpensive(_) => why.to_string(),
     }
 }

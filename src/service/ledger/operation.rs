@@ -9,6 +9,7 @@ use super::error::LedgerError;
 use super::rows::NeededRows;
 use crate::domain::id::UserId;
 use crate::domain::ledger::{Refusal, RefusalReason};
+use crate::domain::prices::unknown::Unknown;
 use crate::domain::refusals::RefusedRequest;
 use crate::domain::time::UnixTime;
 use crate::storage::ledger::GatewayRequestId;
@@ -193,7 +194,7 @@ impl<O: Operation> PendingOperation for Waiting<O> {
 
     fn refused(&self, at: UnixTime) -> Option<RefusedRequest<'_>> {
         match self.outcome {
-            Some(Err(LedgerError::ModelNotPriced(_))) => {
+            Some(Err(LedgerError::UnknownCost { why: Unknown::NotPriced(_), .. })) => {
                 self.operation.refused(RefusalReason::ModelNotPriced.into(), at)
             }
             Some(Err(LedgerError::Refused(refusal))) if refusal.reason.concerns_key() => {
@@ -217,12 +218,9 @@ impl<O: Operation> PendingOperation for Waiting<O> {
 const fn outcome_of<T>(outcome: &Result<T, LedgerError>) -> OperationOutcome {
     match outcome {
         Ok(_) => OperationOutcome::Ok,
-        Err(
-            LedgerError::Refused(_)
-            | LedgerError::RequestIdReused
-            | LedgerError::ModelNotPriced(_)
-            | LedgerError::TooExpensive(_),
-        ) => OperationOutcome::Refused,
+        Err(LedgerError::Refused(_) | LedgerError::RequestIdReused | LedgerError::UnknownCost { .. }) => {
+            OperationOutcome::Refused
+        }
         Err(LedgerError::Busy) => OperationOutcome::Busy,
         Err(LedgerError::Storage(_)) => OperationOutcome::Failed,
     }

@@ -70,7 +70,7 @@ impl Operation for Settle {
         // Before the price: what cannot be settled has no cost.
         batch.balances.to_settle(self.gateway, id)?;
         let answered = self.model.as_ref().unwrap_or(&request.model);
-        let Amount { quota, price } = batch.settled_amount(id, &reservation, &self.cost, (answered, &request.model))?;
+        let Amount { quota, price } = batch.settled_amount(id, &reservation, &self.cost, (answered, &request.model));
         if let Some(model) = &self.model {
             request.model.clone_from(model);
         }

@@ -7,11 +7,10 @@ use super::ledger::Ledger;
 use crate::domain::calendar::Moment;
 use crate::domain::id::GatewayId;
 use crate::domain::key::Digest;
-use crate::domain::ledger::{
-    Accounts, Purpose, Refusal, RefusalReason, RequestContext, TokenState, admit, admit_use, refuse_unknown,
-};
+use crate::domain::ledger::{Accounts, Purpose, Refusal, RefusalReason, RequestContext, TokenState, admit, admit_use};
 use crate::domain::money::Quota;
 use crate::domain::prices::cost::Cost;
+use crate::domain::prices::unknown::Unknown;
 use crate::domain::refusals::{RefusedCall, RefusedRequest};
 use crate::service::key_cache::CachedKey;
 
@@ -77,7 +76,14 @@ impl Ledger {
         };
         let admitted = match most {
             Ok(most) => admit(&token.policy, &state, Purpose::Verify(most), context, &at).map(drop),
-            Err(unknown) => Err(refuse_unknown(admit_use(&token.policy, &state, context, &at).map(drop), unknown)?),
+            Err(why) => match (admit_use(&token.policy, &state, context, &at), why) {
+                (Err(refusal), _) => Err(refusal),
+                (Ok(_), Unknown::NotPriced(_)) => Err(RefusalReason::ModelNotPriced.into()),
+                (Ok(_), why) => {
+                    let model = context.model.clone().unwrap_or_default();
+                    return Err(LedgerError::UnknownCost { model, why });
+                }
+            },
         };
         let refusal = admitted.err();
         if let Some(refusal) = refusal {

@@ -213,6 +213,7 @@ mod tests {
     use crate::domain::group::Ratio;
     use crate::domain::money::Quota;
     use crate::domain::prices::model_prices::ModelPrices;
+    use crate::domain::prices::rates::Rates;
     use crate::domain::prices::unit::UnitTable;
     use crate::domain::prices::units::Units;
     use crate::domain::prices::unknown::{TooExpensive, Unknown};
@@ -252,16 +253,21 @@ mod tests {
             ModelPrices::new(self.price.rates_by_unit(), Vec::new(), Vec::new(), None, &units).unwrap()
         }
 
+        fn rates(&self) -> Rates {
+            self.prices().in_force(UnixTime::new(0), &BTreeMap::new()).unwrap().into_owned()
+        }
+
         fn cost(&self, counts: &Counts) -> Result<Quota, Unknown> {
-            Ok(self.prices().amount(&(*counts).into(), UnixTime::new(0), self.ratio)?.quota)
+            self.rates().cost(&(*counts).into(), self.ratio)
         }
 
         fn most(&self, counts: &Counts) -> Result<Quota, Unknown> {
-            self.prices().most(&(*counts).into(), UnixTime::new(0), self.ratio)
+            self.rates().most(&(*counts).into(), self.ratio)
         }
 
         fn content(&self) -> String {
-            let amount = self.prices().amount(&Counts::default().into(), UnixTime::new(0), self.ratio);
+            let (units, context) = (counts(1, 1).into(), BTreeMap::new());
+            let amount = self.prices().amount((&units, &context), UnixTime::new(0), self.ratio);
             amount.unwrap().price.unwrap().content()
         }
     }

@@ -43,7 +43,8 @@ impl PriceSettings {
             let prices = ModelPrices::new(price.rates_by_unit(), Vec::new(), Vec::new(), None, &units);
             Some((name.clone(), OwnPrice::Prices(Arc::new(prices.ok()?))))
         };
-        PriceList::new(self.all.iter().filter_map(own).collect(), &[], Vec::new())
+        let own = self.all.iter().filter_map(own).collect();
+        PriceList::new(own, &[], Vec::new(), units)
     }
 
     /// All prices by the names of the settings.

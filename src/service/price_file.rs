@@ -72,7 +72,7 @@ pub fn read_prices(file: &str, data: &str) -> Result<ReadPrices, PricesInvalid> 
     });
     let own = own.collect::<Result<_, _>>()?;
     let left_out = published.left_out.into_iter().filter(|model| named.contains(&model.provider)).collect();
-    Ok(ReadPrices { list: PriceList::new(own, &named, published.providers), left_out })
+    Ok(ReadPrices { list: PriceList::new(own, &named, published.providers, table), left_out })
 }
 
 /// A model of the file: a provider, or conditional prices, or rates.
@@ -121,7 +121,7 @@ mod tests {
     fn dollars(list: &PriceList, model: &str) -> Result<i64, NotPriced> {
         let units = Units::from([("input_tokens", 1_000_000)]);
         let prices = list.find(model, None)?;
-        Ok(prices.amount(&units, UnixTime::new(0), Ratio::ONE).unwrap().quota.get() / 500_000)
+        Ok(prices.amount((&units, &BTreeMap::new()), UnixTime::new(0), Ratio::ONE).unwrap().quota.get() / 500_000)
     }
 
     #[test]

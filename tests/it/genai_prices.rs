@@ -57,7 +57,7 @@ fn requests_cost_what_the_library_says_by_its_newest_data_and_by_that_before() {
         let left_out = data.left_out.iter().filter(|model| !model.reason.starts_with("it has no price"));
         assert_eq!(left_out.collect::<Vec<_>>(), Vec::<&_>::new(), "{which}");
         let named: Vec<String> = data.providers.iter().map(|provider| provider.id.clone()).collect();
-        let list = PriceList::new(BTreeMap::new(), &named, data.providers);
+        let list = PriceList::new(BTreeMap::new(), &named, data.providers, Arc::default());
         let (mut priced, mut refused) = (0, 0);
         for case in &cases {
             let (provider, model, at, context, units, expected) = case;

@@ -53,7 +53,7 @@ pub(super) fn cost(
     model: ModelOfPrice<'_>,
 ) -> Result<Cost, ApiError> {
     if let Some(quota) = optional_amount(amount.0, amount.1)? {
-        return Ok(Cost { quota: Some(quota), units: counts.beside_amount()? });
+        return Ok(Cost { quota: Some(quota), units: counts.beside_amount()?, ..Cost::default() });
     }
     let missing = |what: &str| Err(ApiError::new(ErrorCode::MissingField, format!("{what} required")));
     if !counts.say_cost() {
@@ -62,7 +62,7 @@ pub(super) fn cost(
     if matches!(model, ModelOfPrice::Sent(None)) {
         return missing("without `quota` and `usd`, `model` is");
     }
-    Ok(Cost { quota: None, units: counts.read()? })
+    Ok(Cost { units: counts.read()?, ..Cost::default() })
 }
 
 /// The most that a request may cost which is not made yet. Counts beside an amount say nothing then.

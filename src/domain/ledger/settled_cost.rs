@@ -44,7 +44,7 @@ pub fn settled_cost(
         found => found,
     };
     let amount = found.map_err(Unknown::from);
-    match amount.and_then(|prices| prices.amount(&cost.units, at, reservation.ratio)) {
+    match amount.and_then(|prices| prices.amount((&cost.units, &cost.context), at, reservation.ratio)) {
         Ok(amount) => SettledCost::Priced(amount),
         Err(_) => SettledCost::Held(reservation.held),
     }
@@ -90,7 +90,7 @@ mod tests {
             Settlement { requested: quota(70), charged: quota(60), shortfall: quota(10), was_expired: false };
         let (open, settled) = (ReservationState::Open, ReservationState::Settled(settlement));
         let cost = |prices, state, told: Option<i64>, by: Option<&Units>, models| {
-            let cost = Cost { quota: told.map(quota), units: units.clone() };
+            let cost = Cost { quota: told.map(quota), units: units.clone(), ..Cost::default() };
             settled_cost(prices, &reservation(state), by, &cost, models, UnixTime::new(0))
         };
         let amount = |cost| match cost {

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::list::PriceList;
 use super::model_prices::{ModelPrices, PriceContext};
-use super::units::Units;
+use super::units::{Units, UnitsInvalid};
 use super::unknown::Unknown;
 use crate::domain::group::Ratio;
 use crate::domain::money::Quota;
@@ -17,11 +17,15 @@ pub struct Cost {
     pub quota: Option<Quota>,
     /// What was used, or may be used at most.
     pub units: Units,
+    /// What its price depends on besides the model, such as the service tier.
+    pub context: PriceContext,
+    /// Whose price of the model counts, if the gateway says it.
+    pub provider: Option<String>,
 }
 
 impl From<Quota> for Cost {
     fn from(quota: Quota) -> Self {
-        Self { quota: Some(quota), units: Units::default() }
+        Self { quota: Some(quota), ..Self::default() }
     }
 }
 
@@ -49,23 +53,35 @@ impl GroupPrice {
 }
 
 impl ModelPrices {
-    /// What a request costs in a group, at a time.
+    /// What a request costs in a group, at a time, in a context.
     ///
     /// # Errors
-    /// The units have no price, or the amount would be too large.
-    pub fn amount(&self, units: &Units, at: UnixTime, ratio: Ratio) -> Result<Amount, Unknown> {
-        let rates = self.in_force(at, &PriceContext::new())?;
+    /// The units have no price, there are none, or the amount would be too large.
+    pub fn amount(
+        &self,
+        (units, context): (&Units, &PriceContext),
+        at: UnixTime,
+        ratio: Ratio,
+    ) -> Result<Amount, Unknown> {
+        let rates = self.in_force(at, context)?;
         let quota = rates.cost(units, ratio)?;
+        if quota.is_zero() && units.used().next().is_none() {
+            return Err(UnitsInvalid::NothingUsed.into());
+        }
         Ok(Amount { quota, price: Some(GroupPrice { rates: Arc::clone(rates.content()), ratio }) })
     }
 
     /// The most that a request with at most these units can cost.
     ///
     /// # Errors
-    /// As [`amount`](Self::amount).
-    pub fn most(&self, units: &Units, at: UnixTime, ratio: Ratio) -> Result<Quota, Unknown> {
-        let rates = self.in_force(at, &PriceContext::new())?;
-        rates.most(units, ratio)
+    /// The units have no price, or the amount would be too large.
+    pub fn most(
+        &self,
+        (units, context): (&Units, &PriceContext),
+        at: UnixTime,
+        ratio: Ratio,
+    ) -> Result<Quota, Unknown> {
+        self.in_force(at, context)?.most(units, ratio)
     }
 }
 
@@ -77,7 +93,7 @@ impl PriceList {
     pub fn amount(&self, cost: &Cost, model: Option<&str>, at: UnixTime, ratio: Ratio) -> Result<Amount, Unknown> {
         match cost.quota {
             Some(quota) => Ok(Amount { quota, price: None }),
-            None => self.priced(model)?.amount(&cost.units, at, ratio),
+            None => self.priced(cost, model)?.amount((&cost.units, &cost.context), at, ratio),
         }
     }
 
@@ -88,12 +104,13 @@ impl PriceList {
     pub fn most(&self, cost: &Cost, model: Option<&str>, at: UnixTime, ratio: Ratio) -> Result<Quota, Unknown> {
         match cost.quota {
             Some(quota) => Ok(quota),
-            None => self.priced(model)?.most(&cost.units, at, ratio),
+            None => self.priced(cost, model)?.most((&cost.units, &cost.context), at, ratio),
         }
     }
 
-    fn priced(&self, model: Option<&str>) -> Result<Arc<ModelPrices>, Unknown> {
-        Ok(self.find(model.unwrap_or_default(), None)?)
+    fn priced(&self, cost: &Cost, model: Option<&str>) -> Result<Arc<ModelPrices>, Unknown> {
+        cost.units.check(self.units())?;
+        Ok(self.find(model.unwrap_or_default(), cost.provider.as_deref())?)
     }
 }
 
@@ -109,12 +126,12 @@ mod tests {
         let prices = list("a = { request = \"1\" }");
         let at = UnixTime::new(0);
         let units = Units::from([("input_tokens", 7)]);
-        let sent = Cost { quota: Some(Quota::LEAST), units: units.clone() };
+        let sent = Cost { quota: Some(Quota::LEAST), units: units.clone(), ..Cost::default() };
         for model in [Some("a"), Some("b"), None] {
             let amount = Amount { quota: Quota::LEAST, price: None };
             assert_eq!(prices.amount(&sent, model, at, Ratio::ONE), Ok(amount));
         }
-        let not_sent = Cost { quota: None, units };
+        let not_sent = Cost { units, ..Cost::default() };
         let half = Ratio::new(500_000_000).unwrap();
         let Amount { quota, price } = prices.amount(&not_sent, Some("a"), at, half).unwrap();
         assert_eq!(quota.get(), 250_000);

@@ -7,6 +7,7 @@ use chrono::NaiveDate;
 
 use super::model_prices::ModelPrices;
 use super::name_rule::NameRule;
+use super::unit::UnitTable;
 use super::unknown::NotPriced;
 use crate::domain::bounds;
 
@@ -16,6 +17,7 @@ const MAX_FOUND: usize = 10_000;
 /// The prices of all models.
 #[derive(Debug, Default)]
 pub struct PriceList {
+    units: Arc<UnitTable>,
     /// By exact name.
     own: HashMap<String, OwnPrice>,
     /// By the beginning of names.
@@ -83,7 +85,12 @@ pub fn check_name(name: &str) -> Result<(), PricedNameInvalid> {
 impl PriceList {
     /// A list of one's own prices, and of the models of `named` providers. A name that ends with `*` is for all names
     /// that begin so. The others of `published` count only where a named one sells their models.
-    pub fn new(own: BTreeMap<String, OwnPrice>, named: &[String], published: Vec<Provider>) -> Self {
+    pub fn new(
+        own: BTreeMap<String, OwnPrice>,
+        named: &[String],
+        published: Vec<Provider>,
+        units: Arc<UnitTable>,
+    ) -> Self {
         let (prefixes, own): (Vec<_>, Vec<_>) = own.into_iter().partition(|(name, _)| name.ends_with('*'));
         let prefix = |(name, price): (String, OwnPrice)| (name.trim_end_matches('*').to_owned(), price);
         let place = |provider: &Provider| named.iter().position(|id| *id == provider.id);
@@ -91,7 +98,12 @@ impl PriceList {
         providers.sort_by_key(place);
         makers.retain(|maker| providers.iter().any(|provider| provider.fallbacks.contains(&maker.id)));
         let (own, prefixes) = (own.into_iter().collect(), prefixes.into_iter().map(prefix).collect());
-        Self { own, prefixes, providers, makers, found: RwLock::default() }
+        Self { units, own, prefixes, providers, makers, found: RwLock::default() }
+    }
+
+    /// The units that requests may be counted in.
+    pub const fn units(&self) -> &Arc<UnitTable> {
+        &self.units
     }
 
     /// The price of a model, of the provider that the request names, if it names one: one's own price of the name, else
@@ -234,7 +246,6 @@ fn with_dashed_date(name: &str) -> Option<String> {
 mod tests {
     use super::super::model_prices::{PriceVariant, RatesByUnit};
     use super::super::rate::UnitRate;
-    use super::super::unit::UnitTable;
     use super::*;
 
     fn rates(dollars: &str) -> RatesByUnit {
@@ -262,7 +273,7 @@ mod tests {
 
     fn list(names: &[(&str, &str)], providers: Vec<Provider>) -> PriceList {
         let named: Vec<String> = providers.iter().map(|provider| provider.id.clone()).collect();
-        PriceList::new(own(names), &named, providers)
+        PriceList::new(own(names), &named, providers, Arc::default())
     }
 
     fn own(names: &[(&str, &str)]) -> BTreeMap<String, OwnPrice> {
@@ -339,7 +350,7 @@ mod tests {
             found.in_force(crate::domain::time::UnixTime::new(0), &context).is_ok()
         };
         assert_eq!([None, Some("maker"), Some("seller")].map(has_flex), [true, true, false]);
-        let seller_only = PriceList::new(BTreeMap::new(), &["seller".to_owned()], both);
+        let seller_only = PriceList::new(BTreeMap::new(), &["seller".to_owned()], both, Arc::default());
         for list in [&list, &seller_only] {
             assert_eq!(dollars(list.find("m", Some("seller"))), Ok("4".to_owned()));
         }

@@ -129,7 +129,7 @@ pub enum UnitsTableInvalid {
 }
 
 /// All units by name.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct UnitTable {
     units: BTreeMap<String, Arc<Unit>>,
     by_price_key: HashMap<String, Arc<Unit>>,

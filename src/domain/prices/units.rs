@@ -24,6 +24,8 @@ pub enum UnitsInvalid {
     Different(String),
     #[error("`{part}` counts a part of `{whole}`, so it must not be more than that")]
     Part { part: String, whole: String },
+    #[error("nothing was counted; to charge nothing, send `quota`: 0")]
+    NothingUsed,
     /// Parts overlap, and how much of them is both was not sent.
     #[error("`{0}` is missing: other units were counted that may be the same")]
     Missing(String),

@@ -88,7 +88,11 @@ mod tests {
         let plain = Units::from([("input_tokens", 7), ("output_tokens", 3)]);
         let cached = Units::from([("input_tokens", 7), ("output_tokens", 3), ("cache_read_tokens", 2)]);
         let text = |quota: Option<i64>, units: &Units| {
-            repeatable(&Cost { quota: quota.map(|quota| Quota::grant(quota).unwrap()), units: units.clone() })
+            repeatable(&Cost {
+                quota: quota.map(|quota| Quota::grant(quota).unwrap()),
+                units: units.clone(),
+                ..Cost::default()
+            })
         };
         assert_eq!(text(Some(40), &cached), "40 7 3");
         assert_eq!(text(None, &cached), "priced 7 3 2 0");

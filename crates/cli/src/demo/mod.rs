@@ -201,6 +201,7 @@ fn request(models: &[Model], rng: &mut dyn CryptoRng) -> QuotaRequest {
         cost: Cost {
             quota: Some(Quota::grant(cost).unwrap_or_default()),
             units: Units::from([("input_tokens", input), ("output_tokens", output)]),
+            ..Cost::default()
         },
         request_id: None,
     }

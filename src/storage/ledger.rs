@@ -11,6 +11,7 @@ use crate::domain::id::{GatewayId, OldKeyId, PriceId, ReservationId, TokenId, Us
 use crate::domain::ledger::{ChargeOutcome, LockedToken, RequestDetails, Reservation, Wallet};
 use crate::domain::money::Quota;
 use crate::domain::prices::cost::GroupPrice;
+use crate::domain::prices::priced_by::HoldReason;
 use crate::domain::prices::unit::{CACHE_READ_TOKENS, CACHE_WRITE_TOKENS, INPUT_TOKENS, OUTPUT_TOKENS};
 use crate::domain::prices::units::Units;
 use crate::domain::time::{Day, UnixTime};
@@ -207,6 +208,18 @@ pub struct NewCharge {
     pub units: Units,
     /// By which quota and shortfall were computed, if they were.
     pub price: Option<GroupPrice>,
+    /// Why quota and shortfall are the hold of the reservation, if they are.
+    pub hold_reason: Option<HoldReason>,
+    /// Of what a settlement was computed from; see [`SettledBy`](super::reservations::SettledBy).
+    pub settled_digest: Option<Vec<u8>>,
+}
+
+impl NewCharge {
+    /// The units that have no column, as a JSON object.
+    fn other_units(&self) -> Option<String> {
+        let others: Vec<String> = self.units.others().map(|(unit, count)| format!("\"{unit}\":{count}")).collect();
+        (!others.is_empty()).then(|| format!("{{{}}}", others.join(",")))
+    }
 }
 
 impl Changes {
@@ -313,11 +326,13 @@ pub async fn write(conn: &mut Conn, changes: &Changes) -> Result<(), StorageErro
            where t.id = any(array[v.id])), \
          inserted_charges as ( \
            insert into charges (at, gateway_id, token_id, user_id, reservation_id, day, model, request_id, ip, quota, \
-             shortfall, prompt_tokens, completion_tokens, price_id, cached_tokens, cache_write_tokens) \
+             shortfall, prompt_tokens, completion_tokens, price_id, cached_tokens, cache_write_tokens, units, \
+             hold_reason, settled_digest) \
            select $1, unnest($23::bigint[]), unnest($24::bigint[]), unnest($25::bigint[]), unnest($26::bigint[]), \
              unnest($27::date[]), unnest($28::text[]), unnest($29::text[]), unnest($30::text[]), unnest($31::bigint[]), \
              unnest($32::bigint[]), unnest($33::bigint[]), unnest($34::bigint[]), unnest($35::bigint[]), \
-             unnest($36::bigint[]), unnest($37::bigint[])), \
+             unnest($36::bigint[]), unnest($37::bigint[]), unnest($53::text[])::jsonb, unnest($54::text[]), \
+             unnest($55::bytea[])), \
          added_usage as ( \
            insert into usage_daily as d (day, token_id, user_id, model, quota, requests, prompt_tokens, \
              completion_tokens) \
@@ -391,6 +406,10 @@ pub async fn write(conn: &mut Conn, changes: &Changes) -> Result<(), StorageErro
         &column(idempotency_records, |(_, record)| record.answer.remain_quota().get()),
         &column(idempotency_records, |(_, record)| record.answer.reservation_id().map(ReservationId::get))
             as &[Option<i64>],
+        // charges, too
+        &column(charges, NewCharge::other_units) as &[Option<String>],
+        &column(charges, |charge| Some(charge.hold_reason?.as_str().to_owned())) as &[Option<String>],
+        &column(charges, |charge| charge.settled_digest.clone()) as &[Option<Vec<u8>>],
     )
     .execute(&mut *conn)
     .await?;

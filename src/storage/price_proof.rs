@@ -191,7 +191,8 @@ pub async fn list_price_violations(conn: &mut Conn, from: i64, to: i64) -> Resul
                 from unnest(w.units, w.leasts, w.weights) as u (unit, least, weight)
                 cross join lateral (select case unit when 'input_tokens' then c.prompt_tokens
                   when 'output_tokens' then c.completion_tokens when 'cache_read_tokens' then c.cached_tokens
-                  when 'cache_write_tokens' then c.cache_write_tokens when 'requests' then 1 end as count) v) as by_price
+                  when 'cache_write_tokens' then c.cache_write_tokens when 'requests' then 1
+                  else (c.units->>unit)::numeric end as count) v) as by_price
              from charges c left join weights w on w.price = c.price_id and c.prompt_tokens > w.above
                and (w.upto is null or c.prompt_tokens <= w.upto)
              where c.token_id >= $1 and c.token_id <= $2 and c.price_id is not null) priced

@@ -2,25 +2,38 @@
 
 use std::collections::BTreeMap;
 
+use serde::{Deserialize, Serialize};
+
 use super::columns::column;
 use super::{Conn, StorageError};
 use crate::domain::client_addresses::StoredAddress;
 use crate::domain::group::Ratio;
 use crate::domain::id::{GatewayId, ReservationId, UserId};
-use crate::domain::ledger::{OnExpiry, RequestDetails, Reservation, ReservationHandle, ReservationState, Settlement};
+use crate::domain::ledger::{
+    Asked, OnExpiry, RequestDetails, Reservation, ReservationHandle, ReservationState, Settlement,
+};
+use crate::domain::prices::model_prices::PriceContext;
+use crate::domain::prices::priced_by::{HoldReason, PricedBy};
 use crate::domain::prices::unit::{CACHE_READ_TOKENS, CACHE_WRITE_TOKENS, INPUT_TOKENS, OUTPUT_TOKENS};
 use crate::domain::prices::units::Units;
 use crate::domain::time::UnixTime;
+
+/// What a reservation was made for.
+#[derive(Debug, Clone, Default)]
+pub struct ReservedFor {
+    pub request: RequestDetails,
+    pub asked: Asked,
+}
 
 /// Reservations by id, each with what it was made for. A caller that holds the locks of their wallets is the only one
 /// to change them.
 pub async fn list_by_ids(
     conn: &mut Conn,
     ids: &[ReservationId],
-) -> Result<BTreeMap<ReservationId, (Reservation, RequestDetails)>, StorageError> {
+) -> Result<BTreeMap<ReservationId, (Reservation, ReservedFor)>, StorageError> {
     let rows = sqlx::query!(
-        "select id, token_id, user_id, gateway_id, model, request_id, ip, held, from_remain, expires_at, charge_on_expiry, ratio, state, requested, charged, \
-         shortfall, was_expired from reservations where id = any($1)",
+        "select id, token_id, user_id, gateway_id, model, request_id, ip, held, from_remain, created_time, expires_at, \
+         charge_on_expiry, ratio, asked::text as asked, state, requested, charged, shortfall, was_expired from reservations where id = any($1)",
         ids as &[ReservationId]
     )
     .fetch_all(conn)
@@ -53,6 +66,7 @@ pub async fn list_by_ids(
                 gateway_id: row.gateway_id,
                 held: row.held,
                 from_remain: row.from_remain,
+                created_time: UnixTime::new(row.created_time),
                 expires_at: row.expires_at,
                 on_expiry,
                 // Only ratios are ever written.
@@ -61,18 +75,56 @@ pub async fn list_by_ids(
             };
             // Only an address is ever written.
             let ip = row.ip.map(StoredAddress::from_stored);
-            (row.id, (reservation, RequestDetails { model: row.model, request_id: row.request_id, ip }))
+            let request = RequestDetails { model: row.model, request_id: row.request_id, ip };
+            let asked = row.asked.and_then(|json| serde_json::from_str::<AskedColumn>(&json).ok());
+            (row.id, (reservation, ReservedFor { request, asked: asked.unwrap_or_default().into() }))
         })
         .collect())
 }
 
-/// The units of the charges that settled reservations became.
-pub async fn list_settled_units(
+/// The column `asked`. A member that says nothing is left out.
+#[derive(Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+struct AskedColumn {
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    input: bool,
+    #[serde(skip_serializing_if = "PriceContext::is_empty")]
+    context: PriceContext,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    provider: Option<String>,
+}
+
+impl From<AskedColumn> for Asked {
+    fn from(AskedColumn { input, context, provider }: AskedColumn) -> Self {
+        Self { names_input: input, context, provider }
+    }
+}
+
+impl AskedColumn {
+    /// The value of the column.
+    fn json(Asked { names_input, context, provider }: Asked) -> Option<String> {
+        let column = Self { input: names_input, context, provider };
+        (column != Self::default()).then(|| serde_json::to_string(&column).ok()).flatten()
+    }
+}
+
+/// By what a reservation was settled, for those who settle it again.
+#[derive(Debug, Clone, PartialEq)]
+pub struct SettledBy {
+    pub units: Units,
+    /// Of all of it, if it was more than the four counts that have columns.
+    pub digest: Option<Vec<u8>>,
+    pub priced_by: PricedBy,
+}
+
+/// By what settled reservations became charges.
+pub async fn list_settled_by(
     conn: &mut Conn,
     ids: &[ReservationId],
-) -> Result<BTreeMap<ReservationId, Units>, StorageError> {
+) -> Result<BTreeMap<ReservationId, SettledBy>, StorageError> {
     let rows = sqlx::query!(
-        r#"select r.id as "id: ReservationId", c.prompt_tokens, c.completion_tokens, c.cached_tokens, c.cache_write_tokens
+        r#"select r.id as "id: ReservationId", c.prompt_tokens, c.completion_tokens, c.cached_tokens, c.cache_write_tokens,
+             c.settled_digest, c.hold_reason, c.price_id is not null as "has_rates!"
            from reservations r join charges c on c.token_id = r.token_id and c.at = r.ended_time and c.reservation_id = r.id
            where r.id = any($1)"#,
         ids as &[ReservationId]
@@ -88,7 +140,8 @@ pub async fn list_settled_units(
                 (CACHE_READ_TOKENS, row.cached_tokens),
                 (CACHE_WRITE_TOKENS, row.cache_write_tokens),
             ]);
-            (row.id, units)
+            let priced_by = PricedBy::of(row.has_rates, row.hold_reason.and_then(|name| HoldReason::parse(&name)));
+            (row.id, SettledBy { units, digest: row.settled_digest, priced_by })
         })
         .collect())
 }
@@ -121,7 +174,7 @@ pub async fn list_overdue(
 pub struct NewReservation {
     pub id: ReservationId,
     pub reservation: Reservation,
-    pub request: RequestDetails,
+    pub reserved_for: ReservedFor,
 }
 
 /// Inserts reservations and changes others, for a batch of the ledger (see
@@ -135,10 +188,11 @@ pub async fn write(
     sqlx::query!(
         "with inserted as ( \
            insert into reservations (created_time, state, id, token_id, user_id, gateway_id, model, request_id, ip, \
-             held, from_remain, expires_at, charge_on_expiry, ratio) \
+             held, from_remain, expires_at, charge_on_expiry, ratio, asked) \
            select $1, 'open', unnest($2::bigint[]), unnest($3::bigint[]), unnest($4::bigint[]), unnest($5::bigint[]), \
              unnest($6::text[]), unnest($7::text[]), unnest($8::text[]), unnest($9::bigint[]), \
-             unnest($10::boolean[]), unnest($11::bigint[]), unnest($12::boolean[]), unnest($13::bigint[])) \
+             unnest($10::boolean[]), unnest($11::bigint[]), unnest($12::boolean[]), unnest($13::bigint[]), \
+             unnest($23::text[])::jsonb) \
            update reservations r set ended_time = case when v.state <> 'open' then $1 end, state = v.state, \
              held = v.held, from_remain = v.from_remain, expires_at = v.expires_at, \
              requested = v.requested, charged = v.charged, shortfall = v.shortfall, \
@@ -154,9 +208,9 @@ pub async fn write(
         &column(new, |new| new.reservation.token_id.get()),
         &column(new, |new| new.reservation.user_id.get()),
         &column(new, |new| new.reservation.gateway_id.map(GatewayId::get)) as &[Option<i64>],
-        &column(new, |new| new.request.model.clone()),
-        &column(new, |new| new.request.request_id.clone()) as &[Option<String>],
-        &column(new, |new| new.request.address()) as &[Option<String>],
+        &column(new, |new| new.reserved_for.request.model.clone()),
+        &column(new, |new| new.reserved_for.request.request_id.clone()) as &[Option<String>],
+        &column(new, |new| new.reserved_for.request.address()) as &[Option<String>],
         &column(new, |new| new.reservation.held.get()),
         &column(new, |new| new.reservation.from_remain),
         &column(new, |new| new.reservation.expires_at.get()),
@@ -172,6 +226,8 @@ pub async fn write(
         &column(changed, |(_, now)| now.state.settlement().map(|s| s.charged.get())) as &[Option<i64>],
         &column(changed, |(_, now)| now.state.settlement().map(|s| s.shortfall.get())) as &[Option<i64>],
         &column(changed, |(_, now)| now.state.settlement().map(|s| s.was_expired)) as &[Option<bool>],
+        // new, too
+        &column(new, |new| AskedColumn::json(new.reserved_for.asked.clone())) as &[Option<String>],
     )
     .execute(conn)
     .await?;

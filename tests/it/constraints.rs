@@ -426,7 +426,9 @@ async fn the_lengths_and_roles_of_the_schema_are_those_of_the_domain(pool: PgPoo
     let roles = Role::ALL.map(|role| role.code().unsigned_abs().into());
     let expected: BTreeMap<&str, Vec<usize>> = BTreeMap::from([
         ("access_tokens_digest_length", vec![digest]),
+        ("charges_hold_reason_length", vec![1, 32]),
         ("charges_request_id_length", vec![1, bounds::MAX_REQUEST_ID_CHARS]),
+        ("charges_settled_digest_length", vec![digest]),
         ("gateway_credentials_digest_length", vec![digest]),
         ("gateway_credentials_hint_length", vec![key::HINT_CHARS]),
         ("idempotency_keys_key_length", vec![1, bounds::MAX_IDEMPOTENCY_KEY_CHARS]),

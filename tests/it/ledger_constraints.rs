@@ -23,13 +23,18 @@ const ROWS: [&str; 5] = [
 ];
 
 /// Each constraint, and statements that violate only this constraint.
-const BREAKS: [Break; 13] = [
+const BREAKS: [Break; 18] = [
     ("charges_quota_not_negative", &["update charges set quota = -1"]),
     ("charges_shortfall_not_negative", &["update charges set shortfall = -1"]),
     (
         "charges_counts_not_negative",
         &["update charges set prompt_tokens = -1", "update charges set completion_tokens = -1"],
     ),
+    ("charges_units_object", &["update charges set units = '[]'"]),
+    ("charges_hold_reason_length", &["update charges set hold_reason = ''"]),
+    ("charges_hold_reason_or_price", &["update charges set hold_reason = 'expired', price_id = 1"]),
+    ("charges_settled_digest_length", &["update charges set settled_digest = '\\x01'"]),
+    ("reservations_asked_object", &["update reservations set asked = '1'"]),
     (
         "charges_request_id_length",
         &["update charges set request_id = ''", "update charges set request_id = repeat('r', 129)"],

@@ -243,7 +243,7 @@ pub async fn settle(
     let cost = cost((body.quota, body.usd.as_ref()), counts, ModelOfPrice::OfReservation)?;
     let model = model(body.model)?;
     let reservation = handle(body.reservation_id.as_deref())?;
-    let settled = app.ledger.settle(gateway, reservation, cost, model).await?;
+    let settled = app.ledger.settle(gateway, reservation, Ok(cost), model).await?;
     Ok(Envelope::of(SettledBody {
         charged: settled.settlement.charged.get(),
         shortfall: settled.settlement.shortfall.get(),

@@ -101,6 +101,7 @@ impl Balances {
         let token = self.take(id, Purpose::Hold(quota), context, at)?;
         let from_remain = !token.account.budget.is_unlimited();
         Ok(Reservation {
+            created_time: at.now,
             token_id: id,
             user_id: token.user_id,
             gateway_id: Some(by),

@@ -39,7 +39,8 @@ pub use key_state::{KeyState, StateCounts, StateName};
 pub use locked_token::{CurrentPolicy, LockedToken};
 pub use refusal::{Figures, Refusal, RefusalReason};
 pub use reservation::{
-    Extension, OnExpiry, Reservation, ReservationHandle, ReservationHandleInvalid, ReservationState, Settlement, repeat,
+    Asked, Extension, OnExpiry, Reservation, ReservationHandle, ReservationHandleInvalid, ReservationState, Settlement,
+    repeat,
 };
-pub use settled_cost::{SettledCost, settled_cost};
+pub use settled_cost::settled_cost;
 pub use used_keys::UsedKeys;

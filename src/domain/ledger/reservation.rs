@@ -5,6 +5,10 @@ use crate::domain::group::Ratio;
 use crate::domain::id::{GatewayId, ReservationId, TokenId, UserId};
 use crate::domain::money::Quota;
 use crate::domain::named::named;
+use crate::domain::prices::cost::Cost;
+use crate::domain::prices::count::UnitCount;
+use crate::domain::prices::model_prices::PriceContext;
+use crate::domain::prices::unit::INPUT_TOKENS;
 use crate::domain::time::UnixTime;
 
 /// Quota that is held for a request.
@@ -21,6 +25,8 @@ pub struct Reservation {
     /// Whether the token was limited, so that the hold was taken from its `remain_quota` and returns there. It also
     /// returns there if the token is limited when the hold ends (L2).
     pub from_remain: bool,
+    /// When it was made: the day and the hour of its price.
+    pub created_time: UnixTime,
     /// When it expires if it has not ended before.
     pub expires_at: UnixTime,
     pub on_expiry: OnExpiry,
@@ -29,6 +35,37 @@ pub struct Reservation {
     pub ratio: Ratio,
     /// Whether it is open, or how it ended.
     pub state: ReservationState,
+}
+
+/// What the settlement of a reservation needs to find a price.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Asked {
+    /// Whether it named input tokens: then its answer must have some.
+    pub names_input: bool,
+    /// What its answer may say otherwise.
+    pub context: PriceContext,
+    pub provider: Option<String>,
+}
+
+impl Asked {
+    /// What a reservation with this cost asks.
+    pub fn of(cost: &Cost) -> Self {
+        Self {
+            names_input: cost.units.get(INPUT_TOKENS) > UnitCount::ZERO,
+            context: cost.context.clone(),
+            provider: cost.provider.clone(),
+        }
+    }
+
+    /// What a settlement says, and what the reservation said where that says nothing.
+    pub fn completed(&self, cost: &Cost) -> Cost {
+        let mut cost = cost.clone();
+        cost.provider = cost.provider.or_else(|| self.provider.clone());
+        for (key, value) in &self.context {
+            cost.context.entry(key.clone()).or_insert_with(|| value.clone());
+        }
+        cost
+    }
 }
 
 impl Reservation {

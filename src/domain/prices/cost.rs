@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use super::list::PriceList;
 use super::model_prices::{ModelPrices, PriceContext};
+use super::priced_by::{HoldReason, PricedBy};
 use super::units::{Units, UnitsInvalid};
 use super::unknown::Unknown;
 use crate::domain::group::Ratio;
@@ -29,11 +30,25 @@ impl From<Quota> for Cost {
     }
 }
 
-/// What a request costs: an amount, and the price that it was computed by, if it was.
+/// What a request costs, and what decided that.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Amount {
     pub quota: Quota,
+    /// By which it was computed, if it was.
     pub price: Option<GroupPrice>,
+    pub priced_by: PricedBy,
+}
+
+impl Amount {
+    /// An amount that somebody else says.
+    pub const fn told(quota: Quota) -> Self {
+        Self { quota, price: None, priced_by: PricedBy::Told }
+    }
+
+    /// The hold of a reservation.
+    pub const fn held(quota: Quota, reason: HoldReason) -> Self {
+        Self { quota, price: None, priced_by: PricedBy::Hold(reason) }
+    }
 }
 
 /// What a model costs in a group: all that an amount was computed from besides counts.
@@ -68,7 +83,8 @@ impl ModelPrices {
         if quota.is_zero() && units.used().next().is_none() {
             return Err(UnitsInvalid::NothingUsed.into());
         }
-        Ok(Amount { quota, price: Some(GroupPrice { rates: Arc::clone(rates.content()), ratio }) })
+        let price = GroupPrice { rates: Arc::clone(rates.content()), ratio };
+        Ok(Amount { quota, price: Some(price), priced_by: PricedBy::Units })
     }
 
     /// The most that a request with at most these units can cost.
@@ -92,7 +108,7 @@ impl PriceList {
     /// The gateway sent no amount, and there is no price or the amount would be too large.
     pub fn amount(&self, cost: &Cost, model: Option<&str>, at: UnixTime, ratio: Ratio) -> Result<Amount, Unknown> {
         match cost.quota {
-            Some(quota) => Ok(Amount { quota, price: None }),
+            Some(quota) => Ok(Amount::told(quota)),
             None => self.priced(cost, model)?.amount((&cost.units, &cost.context), at, ratio),
         }
     }
@@ -128,12 +144,11 @@ mod tests {
         let units = Units::from([("input_tokens", 7)]);
         let sent = Cost { quota: Some(Quota::LEAST), units: units.clone(), ..Cost::default() };
         for model in [Some("a"), Some("b"), None] {
-            let amount = Amount { quota: Quota::LEAST, price: None };
-            assert_eq!(prices.amount(&sent, model, at, Ratio::ONE), Ok(amount));
+            assert_eq!(prices.amount(&sent, model, at, Ratio::ONE), Ok(Amount::told(Quota::LEAST)));
         }
         let not_sent = Cost { units, ..Cost::default() };
         let half = Ratio::new(500_000_000).unwrap();
-        let Amount { quota, price } = prices.amount(&not_sent, Some("a"), at, half).unwrap();
+        let Amount { quota, price, .. } = prices.amount(&not_sent, Some("a"), at, half).unwrap();
         assert_eq!(quota.get(), 250_000);
         assert!(price.unwrap().content().ends_with(r#","ratio":500000000}"#));
         for model in [Some("b"), None] {

@@ -1,5 +1,6 @@
 //! Which price a model has: one's own, or that of a provider whose models count.
 
+use std::borrow::Cow;
 use std::collections::{BTreeMap, HashMap};
 use std::sync::{Arc, PoisonError, RwLock};
 
@@ -26,7 +27,7 @@ pub struct PriceList {
     providers: Vec<Provider>,
     /// Those whose models they sell.
     makers: Vec<Provider>,
-    /// What was found of providers by name: going through their rules takes longer, and clients choose names.
+    /// What was found of providers by model, and by model and provider: going through their rules takes longer, and clients choose names.
     found: RwLock<HashMap<String, Result<Arc<ModelPrices>, NotPriced>>>,
 }
 
@@ -132,22 +133,25 @@ impl PriceList {
         };
         match self.own.get(model).or_else(by_prefix) {
             Some(price) => self.own_price(price, model),
-            None if provider.is_none() => self.find_remembered(model),
-            None => self.find_of_providers(model, provider),
+            None => self.find_remembered(model, provider),
         }
     }
 
     /// What the providers have for a name, remembered.
-    fn find_remembered(&self, model: &str) -> Result<Arc<ModelPrices>, NotPriced> {
-        if let Some(found) = self.found.read().unwrap_or_else(PoisonError::into_inner).get(model) {
+    fn find_remembered(&self, model: &str, provider: Option<&str>) -> Result<Arc<ModelPrices>, NotPriced> {
+        let name: Cow<'_, str> = match provider {
+            Some(provider) => format!("{model}\0{provider}").into(),
+            None => model.into(),
+        };
+        if let Some(found) = self.found.read().unwrap_or_else(PoisonError::into_inner).get(name.as_ref()) {
             return found.clone();
         }
-        let found = self.find_of_providers(model, None);
+        let found = self.find_of_providers(model, provider);
         let mut all = self.found.write().unwrap_or_else(PoisonError::into_inner);
         if all.len() >= MAX_FOUND {
             all.clear();
         }
-        all.insert(model.to_owned(), found.clone());
+        all.insert(name.into_owned(), found.clone());
         found
     }
 
@@ -170,7 +174,7 @@ impl PriceList {
     fn own_price(&self, price: &OwnPrice, model: &str) -> Result<Arc<ModelPrices>, NotPriced> {
         match price {
             OwnPrice::Prices(prices) => Ok(Arc::clone(prices)),
-            OwnPrice::OfProvider(provider) => self.find_of_providers(model, Some(provider)),
+            OwnPrice::OfProvider(provider) => self.find_remembered(model, Some(provider)),
         }
     }
 

@@ -11,6 +11,7 @@ pub mod list;
 mod list_changes;
 pub mod model_prices;
 pub mod name_rule;
+pub mod priced_by;
 pub mod rate;
 pub mod rates;
 pub mod unit;

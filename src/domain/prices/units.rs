@@ -5,7 +5,10 @@ use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
 
 use super::count::{UnitCount, UnitCountInvalid};
-use super::unit::{INPUT_TOKENS, OUTPUT_TOKENS, REQUESTS, UnitTable};
+use super::unit::{CACHE_READ_TOKENS, CACHE_WRITE_TOKENS, INPUT_TOKENS, OUTPUT_TOKENS, REQUESTS, UnitTable};
+
+/// The units that charges have columns for.
+const WITH_COLUMN: [&str; 4] = [INPUT_TOKENS, OUTPUT_TOKENS, CACHE_READ_TOKENS, CACHE_WRITE_TOKENS];
 
 /// Counts by unit. Units that are missing are 0.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -94,6 +97,11 @@ impl Units {
     pub fn model_tokens(&self) -> i64 {
         let tokens = |unit| self.tokens(unit).unwrap_or(0);
         tokens(INPUT_TOKENS).saturating_add(tokens(OUTPUT_TOKENS))
+    }
+
+    /// Units with a count above 0 beside those that charges have columns for.
+    pub fn others(&self) -> impl Iterator<Item = (&str, UnitCount)> {
+        self.used().filter(|(unit, _)| !WITH_COLUMN.contains(unit))
     }
 
     /// Units with a count above 0.

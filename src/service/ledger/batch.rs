@@ -10,20 +10,20 @@ use crate::domain::client_addresses::ClientAddresses;
 use crate::domain::group::Ratio;
 use crate::domain::id::{ReservationId, TokenId, UserId};
 use crate::domain::ledger::{
-    Balances, CurrentPolicy, Refusal, RefusalReason, RequestContext, RequestDetails, Reservation, ReservationHandle,
-    SettledCost, UsedKeys, settled_cost,
+    Asked, Balances, CurrentPolicy, Refusal, RefusalReason, RequestContext, RequestDetails, Reservation,
+    ReservationHandle, UsedKeys, settled_cost,
 };
 use crate::domain::money::Quota;
 use crate::domain::old_key::UsedKey;
 use crate::domain::prices::cost::{Amount, Cost};
 use crate::domain::prices::list::PriceList;
-use crate::domain::prices::units::Units;
+use crate::domain::prices::priced_by::{HoldReason, PricedBy};
 use crate::domain::prices::unknown::Unknown;
 use crate::domain::time::UnixTime;
 use crate::service::key_cache::CachedKey;
 use crate::service::rng::Rng;
 use crate::storage::ledger::{Changes, GatewayRequestId, NewCharge, RecordedReservation, RequestIdRecord};
-use crate::storage::reservations::NewReservation;
+use crate::storage::reservations::{NewReservation, ReservedFor, SettledBy};
 
 /// The locked rows of a batch, and what its operations add.
 pub(super) struct Batch<'a> {
@@ -35,10 +35,10 @@ pub(super) struct Batch<'a> {
     before: Balances,
     /// Owners of which another transaction has locked a row.
     blocked: BTreeSet<UserId>,
-    reserved_for: BTreeMap<ReservationId, RequestDetails>,
+    reserved_for: BTreeMap<ReservationId, ReservedFor>,
     records: BTreeMap<GatewayRequestId, RequestIdRecord>,
-    /// The units of reservations that are settled, for those that are settled by units again.
-    settled_by: BTreeMap<ReservationId, Units>,
+    /// By what reservations were settled, for those that are settled again.
+    settled_by: BTreeMap<ReservationId, SettledBy>,
     prices: Arc<PriceList>,
     changes: Changes,
     last_reservation: Option<ReservationId>,
@@ -128,19 +128,21 @@ impl<'a> Batch<'a> {
     pub(super) fn settled_amount(
         &self,
         id: ReservationId,
-        reservation: &Reservation,
-        cost: &Cost,
+        reserved: (&Reservation, &Asked),
+        (cost, digest): (Result<&Cost, HoldReason>, Option<&Vec<u8>>),
         models: (&str, &str),
     ) -> Amount {
-        let settled_by = self.settled_by.get(&id);
-        match settled_cost(&self.prices, reservation, settled_by, cost, models, self.at.now) {
-            SettledCost::Priced(amount) => amount,
-            SettledCost::Told(quota) => Amount { quota, price: None },
-            SettledCost::Held(quota) => {
-                tracing::warn!(model = models.0, "a settlement without a price is charged its hold");
-                Amount { quota, price: None }
-            }
+        let is_same = |before: &&SettledBy| match (&before.digest, digest) {
+            (None, None) => cost.is_ok_and(|cost| before.units == cost.units),
+            (before, now) => before.as_ref() == now,
+        };
+        let before = self.settled_by.get(&id).filter(is_same).map(|before| before.priced_by);
+        let amount = settled_cost(&self.prices, reserved, before, cost, models);
+        if let PricedBy::Hold(reason) = amount.priced_by {
+            let (model, reason) = (models.0, reason.as_str());
+            tracing::warn!(model, reason, "a settlement is charged its hold");
         }
+        amount
     }
 
     /// What a request is for, as it is stored.
@@ -152,22 +154,24 @@ impl<'a> Batch<'a> {
     pub(super) fn add_charge(&mut self, mut charge: NewCharge) {
         charge.request.ip = charge.request.ip.take().and_then(|ip| self.addresses.stored_again(ip));
         if let Some(id) = charge.reservation_id {
-            self.settled_by.insert(id, charge.units.clone());
+            let priced_by = PricedBy::of(charge.price.is_some(), charge.hold_reason);
+            let (units, digest) = (charge.units.clone(), charge.settled_digest.clone());
+            self.settled_by.insert(id, SettledBy { units, digest, priced_by });
         }
         self.changes.charges.push(charge);
     }
 
     /// Adds the row of a reservation, and returns its id.
-    pub(super) fn add_reservation(&mut self, reservation: Reservation, request: RequestDetails) -> ReservationId {
+    pub(super) fn add_reservation(&mut self, reservation: Reservation, reserved_for: ReservedFor) -> ReservationId {
         let first = || self.rng.generate_fast(|rng| ReservationId::first(self.at.micros, rng));
         let id = self.last_reservation.map_or_else(first, ReservationId::next);
         self.last_reservation = Some(id);
-        self.changes.new_reservations.push(NewReservation { id, reservation, request });
+        self.changes.new_reservations.push(NewReservation { id, reservation, reserved_for });
         id
     }
 
     /// A reservation and what it was made for.
-    pub(super) fn reservation(&self, handle: ReservationHandle) -> Result<(Reservation, RequestDetails), Refusal> {
+    pub(super) fn reservation(&self, handle: ReservationHandle) -> Result<(Reservation, ReservedFor), Refusal> {
         let found = self.balances.reservations.get(&handle.id).filter(|found| found.user_id == handle.owner);
         let reservation = found.ok_or(RefusalReason::ReservationNotFound)?;
         Ok((*reservation, self.reserved_for.get(&handle.id).cloned().unwrap_or_default()))

@@ -125,7 +125,7 @@ impl Operation for Charge {
         let KeyRequest { gateway, key, cost, context, .. } = request;
         let token = request.token();
         let used = batch.find_key(key)?;
-        let Amount { quota, price } = batch.amount(token, cost, context)?;
+        let Amount { quota, price, .. } = batch.amount(token, cost, context)?;
         batch.balances.charge(token, quota, cost.units.model_tokens(), context, &batch.at)?;
         batch.add_charge(NewCharge {
             gateway_id: Some(*gateway),
@@ -138,6 +138,8 @@ impl Operation for Charge {
             shortfall: Quota::ZERO,
             units: cost.units.clone(),
             price,
+            hold_reason: None,
+            settled_digest: None,
         });
         batch.used_keys.note(token, used);
         let outcome = ChargeOutcome { charged: quota, remain_quota: batch.balances.remain(token) };

@@ -9,8 +9,10 @@ use super::operation::Operation;
 use super::rows::NeededRows;
 use crate::domain::id::UserId;
 use crate::domain::ledger::{Effect, ReservationHandle, ReservationState};
+use crate::domain::prices::priced_by::HoldReason;
 use crate::domain::prices::units::Units;
 use crate::storage::ledger::NewCharge;
+use crate::storage::reservations::ReservedFor;
 
 impl Ledger {
     /// Ends a reservation whose time is over: gives its hold back or, if it was made so, charges it. Is idempotent.
@@ -46,7 +48,7 @@ impl Operation for Expire {
     fn apply(&self, batch: &mut Batch<'_>) -> Result<Effect, LedgerError> {
         let id = self.reservation.id;
         let effect = batch.balances.expire(id, &batch.at)?;
-        let (reservation, request) = batch.reservation(self.reservation)?;
+        let (reservation, ReservedFor { request, .. }) = batch.reservation(self.reservation)?;
         if effect == Effect::Applied
             && let ReservationState::ChargedOnExpiry(settlement) = reservation.state
         {
@@ -61,6 +63,8 @@ impl Operation for Expire {
                 shortfall: settlement.shortfall,
                 units: Units::default(),
                 price: None,
+                hold_reason: Some(HoldReason::Expired),
+                settled_digest: None,
             });
         }
         Ok(effect)

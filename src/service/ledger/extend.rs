@@ -12,6 +12,7 @@ use crate::domain::ledger::{Extension, Refusal, RequestContext, ReservationHandl
 use crate::domain::money::Quota;
 use crate::domain::refusals::{RefusedCall, RefusedRequest};
 use crate::domain::time::UnixTime;
+use crate::storage::reservations::ReservedFor;
 
 /// What a gateway wants a reservation to be. What it already is, it stays.
 #[derive(Debug, Clone, Copy)]
@@ -73,7 +74,7 @@ impl Operation for Extend {
 
     fn apply(&self, batch: &mut Batch<'_>) -> Result<Extended, LedgerError> {
         let id = self.reservation.id;
-        let (held, request) = batch.reservation(self.reservation)?;
+        let (held, ReservedFor { request, .. }) = batch.reservation(self.reservation)?;
         let context = request.context();
         let _ = self.made_for.set((held.token_id, context.clone(), request.request_id));
         let until = self.request.seconds.map(|seconds| batch.at.now.plus(seconds));

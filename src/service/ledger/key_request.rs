@@ -72,9 +72,7 @@ impl Ledger {
             let answer = idempotency.answer(&record)?;
             return Ok(FoundRequest::Deleted { request_id: request_id.unwrap_or_default(), answer, token });
         };
-        if cost.quota.is_none() {
-            self.remember_price(context.model.as_deref());
-        }
+        self.remember_price(&cost, context.model.as_deref());
         let request_id = request_id.unwrap_or_else(|| self.new_request_id());
         Ok(FoundRequest::Live(KeyRequest { gateway, call, key, cost, context, request_id, idempotency }))
     }

@@ -13,6 +13,7 @@ use crate::domain::id::GatewayId;
 use crate::domain::key::Digest;
 use crate::domain::ledger::{Refusal, RefusalReason, RequestContext};
 use crate::domain::money::Quota;
+use crate::domain::prices::cost::Cost;
 use crate::domain::refusals::{RefusedCall, RefusedRequest};
 use crate::service::core::Core;
 use crate::service::key_cache::CachedKey;
@@ -77,7 +78,9 @@ impl Ledger {
     }
 
     /// Looks up the price of a model before any wallet is locked, so that the list remembers it.
-    pub(super) fn remember_price(&self, model: Option<&str>) {
-        let _ = self.parts.prices.list().find(model.unwrap_or_default(), None);
+    pub(super) fn remember_price(&self, cost: &Cost, model: Option<&str>) {
+        if cost.quota.is_none() {
+            let _ = self.parts.prices.list().find(model.unwrap_or_default(), cost.provider.as_deref());
+        }
     }
 }

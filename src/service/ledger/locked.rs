@@ -8,13 +8,13 @@ use crate::domain::calendar::Moment;
 use crate::domain::group::Groups;
 use crate::domain::id::{ReservationId, TokenId, UserId};
 use crate::domain::key::Digest;
-use crate::domain::ledger::{Balances, LockedToken, RequestDetails, ReservationState, UsedKeys};
-use crate::domain::prices::units::Units;
+use crate::domain::ledger::{Balances, LockedToken, ReservationState, UsedKeys};
 use crate::domain::time::Day;
 use crate::domain::token::Token;
 use crate::domain::token_policy::TokenPolicy;
 use crate::service::clock_repair::ClockRepairs;
 use crate::storage::ledger::{self, GatewayRequestId, LockedWallet, RequestIdRecord};
+use crate::storage::reservations::{ReservedFor, SettledBy};
 use crate::storage::{Conn, StorageError, old_keys, reservations, tokens};
 
 /// What to do about a row that another transaction has locked.
@@ -42,10 +42,10 @@ pub(super) struct LockedRows {
     pub(super) used_keys: UsedKeys,
     /// Owners of which another transaction has locked a row.
     pub(super) blocked: BTreeSet<UserId>,
-    pub(super) reserved_for: BTreeMap<ReservationId, RequestDetails>,
+    pub(super) reserved_for: BTreeMap<ReservationId, ReservedFor>,
     pub(super) records: BTreeMap<GatewayRequestId, RequestIdRecord>,
-    /// The units of reservations that are settled.
-    pub(super) settled_by: BTreeMap<ReservationId, Units>,
+    /// By what reservations were settled.
+    pub(super) settled_by: BTreeMap<ReservationId, SettledBy>,
     pub(super) usage_closed_until: Day,
     /// The version of the price list in force; `None` if no wallet was locked.
     pub(super) price_version: Option<i64>,
@@ -74,14 +74,14 @@ impl LockedRows {
             rows.tokens.values().map(|token| (token.id, token.user_id)).collect();
         let mut reserved_for = BTreeMap::new();
         if !rows.reservations.is_empty() {
-            for (id, (reservation, request)) in
+            for (id, (reservation, made_for)) in
                 reservations::list_by_ids(conn, &Vec::from_iter(rows.reservations)).await?
             {
                 // A reservation may be changed only while its own wallet is locked.
                 if balances.wallets.contains_key(&reservation.user_id) {
                     owners.insert(reservation.token_id, reservation.user_id);
                     balances.reservations.insert(id, reservation);
-                    reserved_for.insert(id, request);
+                    reserved_for.insert(id, made_for);
                 }
             }
         }
@@ -107,7 +107,7 @@ impl LockedRows {
         };
         let settled: Vec<ReservationId> = rows.priced.into_iter().filter(is_settled).collect();
         let settled_by =
-            if settled.is_empty() { BTreeMap::new() } else { reservations::list_settled_units(conn, &settled).await? };
+            if settled.is_empty() { BTreeMap::new() } else { reservations::list_settled_by(conn, &settled).await? };
         Ok(Self { balances, used_keys, blocked, reserved_for, records, settled_by, usage_closed_until, price_version })
     }
 

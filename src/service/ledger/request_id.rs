@@ -47,13 +47,27 @@ impl RequestId {
 /// a change of the price is the same request. Amounts are written as older versions wrote them, without parts of the
 /// prompt.
 pub(super) fn repeatable(cost: &Cost) -> String {
+    let rest = rest(cost);
     let tokens = |unit| cost.units.tokens(unit).unwrap_or(0);
     let counts = format!("{} {}", tokens(INPUT_TOKENS), tokens(OUTPUT_TOKENS));
     match (cost.quota, cost.units.tokens(CACHE_READ_TOKENS), cost.units.tokens(CACHE_WRITE_TOKENS)) {
-        (Some(quota), ..) => format!("{} {counts}", quota.get()),
-        (None, None, None) => format!("priced {counts}"),
-        (None, cached, written) => format!("priced {counts} {} {}", cached.unwrap_or(0), written.unwrap_or(0)),
+        (Some(quota), ..) => format!("{} {counts}{rest}", quota.get()),
+        (None, None, None) => format!("priced {counts}{rest}"),
+        (None, cached, written) => format!("priced {counts} {} {}{rest}", cached.unwrap_or(0), written.unwrap_or(0)),
     }
+}
+
+/// What older versions did not know: units that have no column, context and provider. Empty if there is none.
+pub(super) fn rest(cost: &Cost) -> String {
+    let others = cost.units.others().map(|(unit, count)| format!(" {unit}={count}"));
+    let context = cost.context.iter().map(|(key, value)| format!(" {key:?}={value:?}"));
+    let provider = cost.provider.iter().map(|provider| format!(" {provider:?}"));
+    others.chain(context).chain(provider).collect()
+}
+
+/// Of a settlement with more than the counts that its charge has columns for.
+pub(super) fn settled_digest(cost: &Cost) -> Option<Vec<u8>> {
+    (!rest(cost).is_empty()).then(|| Sha256::digest(repeatable(cost)).to_vec())
 }
 
 impl Ledger {

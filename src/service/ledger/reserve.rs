@@ -7,15 +7,16 @@ use super::error::LedgerError;
 use super::key_request::{FoundRequest, KeyRequest, QuotaRequest};
 use super::ledger::Ledger;
 use super::operation::Operation;
-use super::request_id::repeatable;
+use super::request_id::{repeatable, rest};
 use super::rows::NeededRows;
 use crate::domain::id::{GatewayId, UserId};
-use crate::domain::ledger::{OnExpiry, Refusal, RefusalReason, ReservationHandle, repeat};
+use crate::domain::ledger::{Asked, OnExpiry, Refusal, RefusalReason, ReservationHandle, repeat};
 use crate::domain::money::Quota;
 use crate::domain::refusals::{RefusedCall, RefusedRequest};
 use crate::domain::time::UnixTime;
 use crate::domain::token::TokenIdentity;
 use crate::storage::ledger::{GatewayRequestId, RecordedAnswer, RecordedReservation};
+use crate::storage::reservations::ReservedFor;
 
 /// A reservation that was made.
 #[derive(Debug)]
@@ -61,7 +62,10 @@ impl Ledger {
         term: Term,
     ) -> Result<Reserved, LedgerError> {
         // An amount is written as older versions wrote it, which knew no counts.
-        let cost = request.cost.quota.map_or_else(|| repeatable(&request.cost), |quota| quota.get().to_string());
+        let cost = request
+            .cost
+            .quota
+            .map_or_else(|| repeatable(&request.cost), |quota| format!("{}{}", quota.get(), rest(&request.cost)));
         let repeatable = format!("reserve {cost} {} {}", term.seconds, term.on_expiry.as_str());
         let request = match self.find_request((gateway, RefusedCall::Reserve), key, request, &repeatable).await? {
             FoundRequest::Live(request) => request,
@@ -133,7 +137,8 @@ impl Operation for Reserve {
         let term = (expires_at, self.term.on_expiry);
         let quota = batch.most(token, cost, context)?;
         let made = batch.balances.reserve(*gateway, token, quota, context, term, &batch.at)?;
-        let id = batch.add_reservation(made, batch.details(context, request.request_id.clone()));
+        let details = batch.details(context, request.request_id.clone());
+        let id = batch.add_reservation(made, ReservedFor { request: details, asked: Asked::of(cost) });
         batch.used_keys.note(token, used);
         let remain_quota = batch.balances.remain(token);
         let open = Some((quota, expires_at));

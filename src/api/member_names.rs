@@ -1,16 +1,15 @@
 //! Unknown members of bodies that restrict elsewhere, or look like one of ours. Other unknown members are ignored, but
 //! a caller who misspells `period_limits` and is answered 200 believes that the money is limited.
 
-use std::fmt;
 use std::sync::Arc;
 
 use axum::extract::{FromRequest, Request};
 use serde::de::value::Error as Stop;
-use serde::de::{DeserializeOwned, Deserializer, Error as _, MapAccess, Visitor};
+use serde::de::{DeserializeOwned, Deserializer, Error as _, Visitor};
 use serde::{Deserialize, forward_to_deserialize_any};
-use serde_json::value::RawValue;
 
 use super::extract::{MAX_BODY, body, parse};
+use super::members::Members;
 use super::other_names::{OtherNames, folded, is_empty};
 use super::state::AppState;
 use crate::api::errors::code::ErrorCode;
@@ -100,31 +99,6 @@ fn list(names: &[&str]) -> String {
     match quoted.split_last() {
         Some((last, first)) if !first.is_empty() => format!("{} and {last}", first.join(", ")),
         _ => quoted.concat(),
-    }
-}
-
-/// The names of the members of a JSON object, and their values as they were sent.
-struct Members(Vec<(String, Box<RawValue>)>);
-
-impl<'de> Deserialize<'de> for Members {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct Entries;
-        impl<'de> Visitor<'de> for Entries {
-            type Value = Members;
-
-            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str("a JSON object")
-            }
-
-            fn visit_map<A: MapAccess<'de>>(self, mut members: A) -> Result<Members, A::Error> {
-                let mut entries = Vec::new();
-                while let Some(entry) = members.next_entry()? {
-                    entries.push(entry);
-                }
-                Ok(Members(entries))
-            }
-        }
-        deserializer.deserialize_map(Entries)
     }
 }
 

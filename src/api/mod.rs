@@ -28,6 +28,7 @@ pub mod ledger;
 pub mod limits;
 pub mod locked_accounts;
 pub mod member_names;
+mod members;
 pub mod middleware;
 pub mod models;
 pub mod old_keys;

@@ -245,6 +245,15 @@ pub const MAX_PRICES: usize = 10_000;
 /// Input or output tokens of one request. Sums over many requests do not overflow.
 pub const MAX_COUNT: i64 = 1_000_000_000_000;
 
+/// Different units of one request.
+pub const MAX_UNITS: usize = 64;
+
+/// Members of the context of one request.
+pub const MAX_CONTEXT_MEMBERS: usize = 8;
+
+/// Characters of a name or a value in the context of a request, and of the name of a provider.
+pub const MAX_CONTEXT_CHARS: usize = 64;
+
 /// Seconds for which an idempotency record is kept: a retry with the same `request_id` gets the first answer.
 pub const IDEMPOTENCY_RECORD_SECONDS: i64 = 72 * 3_600;
 

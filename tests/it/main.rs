@@ -124,6 +124,7 @@ mod sign_in_limits;
 mod spend;
 mod token_listing;
 mod token_policy;
+mod units;
 mod unread_bodies;
 mod usage_reports;
 mod usage_rollup;

@@ -206,10 +206,13 @@ error_codes! {
     /// `ip` is not an IP address.
     InvalidIp = "invalid_ip", [BAD_REQUEST],
         "Send an IPv4 or IPv6 address, with or without a port.";
-    /// A count of tokens is outside its range, is more than the count that it is a part of, or costs more than can be
+    /// A unit is unknown, its count is outside its range or more than what it is a part of, or costs more than can be
     /// granted.
     InvalidCount = "invalid_count", [BAD_REQUEST],
-        "Send numbers as the message says.";
+        "Send units and numbers as the message says.";
+    /// `context` or `provider` is too long.
+    InvalidContext = "invalid_context", [BAD_REQUEST],
+        "Send short texts, as the message says.";
 
     // 401: no credential, or one that is not valid.
 
@@ -298,9 +301,9 @@ error_codes! {
     IpNotAllowed = "ip_not_allowed", [FORBIDDEN],
         "Call from an allowed address, or add this one to `allow_ips` of the token.";
 
-    /// The gateway sent no amount, and there is no price for the model.
+    /// The gateway sent no amount, and the model, a unit of it, its tier or its provider has no price.
     ModelNotPriced = "model_not_priced", [FORBIDDEN],
-        "Add the model to `[prices]` in the settings, or send `quota` or `usd`.";
+        "Do what the message says: add a price with `keymeter prices set`, or send `provider`, `quota` or `usd`.";
 
     // 404, 405: nothing here.
 

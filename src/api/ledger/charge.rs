@@ -7,14 +7,15 @@ use axum::extract::State;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
-use super::requests::{CountFields, ModelOfPrice, UsdText, context, cost, count_fields, request_id};
-use super::responses::TokenIdentityBody;
+use super::counts::{ContextFields, CountFields, CountText, UnitsText, count_fields};
+use super::requests::{UsdText, context, cost, request_id};
+use super::responses::{PricedByBody, TokenIdentityBody};
 use crate::api::auth::CallingGateway;
 use crate::api::envelope::Envelope;
 use crate::api::errors::code::ErrorCode;
 use crate::api::errors::code::codes::{
-    AmbiguousAmount, InvalidCharges, InvalidCount, InvalidIp, InvalidModel, InvalidQuota, InvalidRequestId, InvalidUsd,
-    LedgerBusy, MissingField, ModelNotPriced, RequestIdReused,
+    AmbiguousAmount, InvalidCharges, InvalidContext, InvalidCount, InvalidIp, InvalidModel, InvalidQuota,
+    InvalidRequestId, InvalidUsd, LedgerBusy, MissingField, ModelNotPriced, RequestIdReused,
 };
 use crate::api::errors::fails::Fails;
 use crate::api::errors::failure::ApiError;
@@ -45,13 +46,19 @@ pub struct ChargeBody {
     /// The end client's IP address.
     ip: Option<String>,
     /// Input tokens.
-    prompt_tokens: Option<i64>,
+    prompt_tokens: Option<CountText>,
     /// Output tokens.
-    completion_tokens: Option<i64>,
+    completion_tokens: Option<CountText>,
     /// Of the input tokens, those that were read from the provider's cache.
-    cached_tokens: Option<i64>,
+    cached_tokens: Option<CountText>,
     /// Of the input tokens, those that were written to the provider's cache.
-    cache_write_tokens: Option<i64>,
+    cache_write_tokens: Option<CountText>,
+    /// Counts by unit, instead of or beside those above, which are four of them.
+    units: Option<UnitsText>,
+    /// What the price depends on besides the model, such as `{"service_tier": "priority"}`.
+    context: Option<ContextFields>,
+    /// Whose price of the model counts, if the price list has several.
+    provider: Option<String>,
 }
 
 impl ChargeBody {
@@ -60,7 +67,7 @@ impl ChargeBody {
         let counts = count_fields!(self);
         let request_id = request_id(self.request_id)?;
         let context = context(self.model, self.ip.as_deref())?;
-        let cost = cost((self.quota, self.usd.as_ref()), counts, ModelOfPrice::Sent(context.model.as_deref()))?;
+        let cost = cost((self.quota, self.usd.as_ref()), counts, context.model.as_deref())?;
         let charge = QuotaRequest { cost, context, request_id };
         Ok((self.key.unwrap_or_default(), charge))
     }
@@ -75,6 +82,8 @@ pub struct ChargedBody {
     remain_quota: i64,
     /// Your id of this charge, or a generated one if you sent none.
     request_id: String,
+    #[serde(flatten)]
+    priced_by: PricedByBody,
     /// The token that was charged.
     #[serde(flatten)]
     token: TokenIdentityBody,
@@ -82,8 +91,14 @@ pub struct ChargedBody {
 
 impl From<Charged> for ChargedBody {
     fn from(charge: Charged) -> Self {
-        let Charged { outcome: ChargeOutcome { charged, remain_quota }, request_id, token } = charge;
-        Self { charged: charged.get(), remain_quota: remain_quota.get(), request_id, token: token.into() }
+        let Charged { outcome: ChargeOutcome { charged, remain_quota }, priced_by, request_id, token } = charge;
+        Self {
+            charged: charged.get(),
+            remain_quota: remain_quota.get(),
+            request_id,
+            priced_by: priced_by.into(),
+            token: token.into(),
+        }
     }
 }
 
@@ -139,7 +154,7 @@ impl From<Result<Charged, ApiError>> for OutcomeBody {
 
 /// Why nothing was charged.
 type ChargeErrors = (
-    (KeyErrors, MissingField, InvalidModel, InvalidIp, InvalidQuota, InvalidCount),
+    (KeyErrors, MissingField, InvalidModel, InvalidIp, InvalidQuota, InvalidCount, InvalidContext),
     (AmbiguousAmount, InvalidUsd, ModelNotPriced, InvalidRequestId, RequestIdReused, LedgerBusy),
 );
 

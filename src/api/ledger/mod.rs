@@ -1,6 +1,7 @@
 //! What gateways call: verify, charge, reserve, extend, settle, release and forward-auth.
 
 pub mod charge;
+mod counts;
 mod errors;
 pub mod forward_auth;
 mod requests;

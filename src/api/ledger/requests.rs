@@ -6,6 +6,7 @@ use utoipa::openapi::RefOr;
 use utoipa::openapi::schema::{ObjectBuilder, Schema, SchemaType, Type};
 use utoipa::{Number, PartialSchema, ToSchema};
 
+use super::counts::CountFields;
 use crate::api::errors::code::ErrorCode;
 use crate::api::errors::failure::ApiError;
 use crate::domain::bounds;
@@ -13,8 +14,7 @@ use crate::domain::ip_allowlist::{self, ClientAddress};
 use crate::domain::ledger::RequestContext;
 use crate::domain::money::Quota;
 use crate::domain::prices::cost::Cost;
-use crate::domain::prices::unit::{CACHE_READ_TOKENS, CACHE_WRITE_TOKENS, INPUT_TOKENS, OUTPUT_TOKENS};
-use crate::domain::prices::units::Units;
+use crate::domain::prices::priced_by::HoldReason;
 use crate::domain::usd_cost::{UsdCost, UsdCostInvalid};
 
 /// A cost in dollars as it was sent. Its text is kept, because a float would not be exact.
@@ -50,39 +50,28 @@ impl ToSchema for UsdText {}
 pub(super) fn cost(
     amount: (Option<i64>, Option<&UsdText>),
     counts: CountFields,
-    model: ModelOfPrice<'_>,
-) -> Result<Cost, ApiError> {
-    if let Some(quota) = optional_amount(amount.0, amount.1)? {
-        return Ok(Cost { quota: Some(quota), units: counts.beside_amount()?, ..Cost::default() });
-    }
-    let missing = |what: &str| Err(ApiError::new(ErrorCode::MissingField, format!("{what} required")));
-    if !counts.say_cost() {
-        return missing("`quota`, `usd`, or `prompt_tokens` and `completion_tokens` are");
-    }
-    if matches!(model, ModelOfPrice::Sent(None)) {
-        return missing("without `quota` and `usd`, `model` is");
-    }
-    Ok(Cost { units: counts.read()?, ..Cost::default() })
-}
-
-/// The most that a request may cost which is not made yet. Counts beside an amount say nothing then.
-pub(super) fn most(
-    amount: (Option<i64>, Option<&UsdText>),
-    counts: CountFields,
     model: Option<&str>,
 ) -> Result<Cost, ApiError> {
-    match optional_amount(amount.0, amount.1)? {
-        Some(quota) => Ok(quota.into()),
-        None => cost(amount, counts, ModelOfPrice::Sent(model)),
+    if let Some(quota) = optional_amount(amount.0, amount.1)? {
+        return counts.beside(quota);
     }
+    counts.check_complete()?;
+    if model.is_none() {
+        return Err(ApiError::new(ErrorCode::MissingField, "without `quota` and `usd`, `model` is required"));
+    }
+    counts.cost()
 }
 
-/// The model by whose price a cost is computed.
-#[derive(Clone, Copy)]
-pub(super) enum ModelOfPrice<'a> {
-    Sent(Option<&'a str>),
-    /// That of the reservation, unless another one was sent.
-    OfReservation,
+/// The same for a settlement, which is charged its hold if its counts cannot be. Its reservation may have the model.
+pub(super) fn settled_cost(
+    amount: (Option<i64>, Option<&UsdText>),
+    counts: CountFields,
+) -> Result<Result<Cost, HoldReason>, ApiError> {
+    if let Some(quota) = optional_amount(amount.0, amount.1)? {
+        return Ok(Ok(counts.beside(quota).unwrap_or(quota.into())));
+    }
+    counts.check_complete()?;
+    Ok(counts.cost().map_err(|_| HoldReason::InvalidCount))
 }
 
 /// At most one of the fields `quota` and `usd`.
@@ -139,63 +128,4 @@ pub(super) fn context(sent_model: Option<String>, ip: Option<&str>) -> Result<Re
 
 fn is_valid(model: &str) -> bool {
     model.chars().count() <= bounds::MAX_MODEL_CHARS && !model.chars().any(char::is_control)
-}
-
-/// The counts of a body.
-macro_rules! count_fields {
-    ($body:expr) => {
-        CountFields {
-            prompt: $body.prompt_tokens,
-            completion: $body.completion_tokens,
-            cached: $body.cached_tokens,
-            cache_write: $body.cache_write_tokens,
-        }
-    };
-}
-
-pub(super) use count_fields;
-
-/// The optional fields of counts.
-#[derive(Clone, Copy)]
-pub(super) struct CountFields {
-    pub(super) prompt: Option<i64>,
-    pub(super) completion: Option<i64>,
-    pub(super) cached: Option<i64>,
-    pub(super) cache_write: Option<i64>,
-}
-
-impl CountFields {
-    /// Returns true if there are those that a price needs.
-    pub(super) const fn say_cost(&self) -> bool {
-        self.prompt.is_some() && self.completion.is_some()
-    }
-
-    /// What is recorded beside an amount. Parts of the prompt that do not fit are left out: they decide nothing, and
-    /// gateways count them in different ways.
-    fn beside_amount(self) -> Result<Units, ApiError> {
-        self.read().or_else(|_| Self { cached: None, cache_write: None, ..self }.read())
-    }
-
-    fn read(self) -> Result<Units, ApiError> {
-        let invalid = |message: String| ApiError::new(ErrorCode::InvalidCount, message);
-        let count = |name: &str, count: i64| {
-            let is_valid = (0..=bounds::MAX_COUNT).contains(&count);
-            is_valid.then_some(count).ok_or_else(|| invalid(format!("`{name}` must be 0 to {}", bounds::MAX_COUNT)))
-        };
-        let part = |name: &str, part: Option<i64>| part.map(|part| count(name, part)).transpose();
-        let prompt = count("prompt_tokens", self.prompt.unwrap_or(0))?;
-        let cached = part("cached_tokens", self.cached)?;
-        let cache_write = part("cache_write_tokens", self.cache_write)?;
-        if cached.unwrap_or(0) + cache_write.unwrap_or(0) > prompt {
-            let message = "`cached_tokens` and `cache_write_tokens` are parts of `prompt_tokens`, so together they are at most that";
-            return Err(invalid(message.to_owned()));
-        }
-        let completion = count("completion_tokens", self.completion.unwrap_or(0))?;
-        Ok(Units::from_iter([
-            (INPUT_TOKENS, Some(prompt)),
-            (OUTPUT_TOKENS, Some(completion)),
-            (CACHE_READ_TOKENS, cached),
-            (CACHE_WRITE_TOKENS, cache_write),
-        ]))
-    }
 }

@@ -7,17 +7,16 @@ use axum::extract::State;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
-use super::requests::{
-    CountFields, ModelOfPrice, UsdText, context, cost, count_fields, model, most, optional_amount, request_id,
-};
-use super::responses::TokenIdentityBody;
+use super::counts::{ContextFields, CountFields, CountText, UnitsText, count_fields};
+use super::requests::{UsdText, context, cost, model, optional_amount, request_id, settled_cost};
+use super::responses::{PricedByBody, TokenIdentityBody};
 use crate::api::auth::CallingGateway;
 use crate::api::envelope::Envelope;
 use crate::api::errors::code::ErrorCode;
 use crate::api::errors::code::codes::{
-    AmbiguousAmount, InvalidCount, InvalidIp, InvalidModel, InvalidOnExpiry, InvalidQuota, InvalidRequestId,
-    InvalidTtl, InvalidUsd, LedgerBusy, MissingField, ModelNotPriced, RequestIdReused, ReservationEnded,
-    ReservationNotFound, TooManyConcurrent,
+    AmbiguousAmount, InvalidContext, InvalidCount, InvalidIp, InvalidModel, InvalidOnExpiry, InvalidQuota,
+    InvalidRequestId, InvalidTtl, InvalidUsd, LedgerBusy, MissingField, ModelNotPriced, RequestIdReused,
+    ReservationEnded, ReservationNotFound, TooManyConcurrent,
 };
 use crate::api::errors::fails::Fails;
 use crate::api::errors::failure::ApiError;
@@ -39,13 +38,19 @@ pub struct ReserveBody {
     /// The dollars to hold, instead of `quota`.
     usd: Option<UsdText>,
     /// The most input tokens.
-    prompt_tokens: Option<i64>,
+    prompt_tokens: Option<CountText>,
     /// The most output tokens.
-    completion_tokens: Option<i64>,
+    completion_tokens: Option<CountText>,
     /// Of the input tokens, those that will be read from the provider's cache.
-    cached_tokens: Option<i64>,
+    cached_tokens: Option<CountText>,
     /// Of the input tokens, those that will be written to the provider's cache.
-    cache_write_tokens: Option<i64>,
+    cache_write_tokens: Option<CountText>,
+    /// The most of each unit, instead of or beside those above, which are four of them.
+    units: Option<UnitsText>,
+    /// What the price depends on besides the model, such as `{"service_tier": "priority"}`.
+    context: Option<ContextFields>,
+    /// Whose price of the model counts, if the price list has several.
+    provider: Option<String>,
     /// Your id of this reservation, 1 to 128 characters. A retry with the same id returns the first reservation.
     request_id: Option<String>,
     /// Seconds after which the reservation expires if it is not settled: 1 to 86,400, default 600.
@@ -132,13 +137,19 @@ pub struct SettleBody {
     /// The model that answered, if it is not the one that was requested.
     model: Option<String>,
     /// Input tokens.
-    prompt_tokens: Option<i64>,
+    prompt_tokens: Option<CountText>,
     /// Output tokens.
-    completion_tokens: Option<i64>,
+    completion_tokens: Option<CountText>,
     /// Of the input tokens, those that were read from the provider's cache.
-    cached_tokens: Option<i64>,
+    cached_tokens: Option<CountText>,
     /// Of the input tokens, those that were written to the provider's cache.
-    cache_write_tokens: Option<i64>,
+    cache_write_tokens: Option<CountText>,
+    /// Counts by unit, instead of or beside those above, which are four of them.
+    units: Option<UnitsText>,
+    /// What the price depends on besides the model, such as `{"service_tier": "priority"}`.
+    context: Option<ContextFields>,
+    /// Whose price of the model counts, if the price list has several.
+    provider: Option<String>,
 }
 
 /// A reservation that was settled.
@@ -152,6 +163,8 @@ pub struct SettledBody {
     expired: bool,
     /// The token's remaining quota in quota units.
     remain_quota: i64,
+    #[serde(flatten)]
+    priced_by: PricedByBody,
 }
 
 /// A reservation to release.
@@ -172,13 +185,10 @@ pub struct ReleasedBody {
 /// Why an amount was not read.
 type AmountErrors = (MissingField, AmbiguousAmount, InvalidQuota, InvalidUsd);
 
-/// Why counts do not say a cost.
-type CountsErrors = (InvalidCount, ModelNotPriced);
-
 /// Why nothing was reserved.
 type ReserveErrors = (
-    (KeyErrors, AmountErrors, CountsErrors, InvalidModel, InvalidIp, InvalidTtl, InvalidOnExpiry),
-    (InvalidRequestId, RequestIdReused, ReservationEnded, TooManyConcurrent, LedgerBusy),
+    (KeyErrors, AmountErrors, InvalidCount, ModelNotPriced, InvalidModel, InvalidIp, InvalidTtl, InvalidOnExpiry),
+    (InvalidContext, InvalidRequestId, RequestIdReused, ReservationEnded, TooManyConcurrent, LedgerBusy),
 );
 
 /// Why a reservation was not extended.
@@ -199,7 +209,7 @@ pub async fn reserve(
     let counts = count_fields!(body);
     let seconds = ttl(body.ttl_seconds)?.unwrap_or(bounds::RESERVATION_SECONDS);
     let context = context(body.model, body.ip.as_deref())?;
-    let cost = most((body.quota, body.usd.as_ref()), counts, context.model.as_deref())?;
+    let cost = cost((body.quota, body.usd.as_ref()), counts, context.model.as_deref())?;
     let on_expiry = on_expiry(body.on_expiry.as_deref())?;
     let request = QuotaRequest { cost, context, request_id };
     let key = body.key.as_deref().unwrap_or_default();
@@ -238,17 +248,18 @@ pub async fn settle(
     State(app): State<Arc<AppState>>,
     CallingGateway(gateway): CallingGateway,
     Json(body): Json<SettleBody>,
-) -> Result<Envelope<SettledBody>, Fails<(ReservationErrors, AmountErrors, CountsErrors, InvalidModel)>> {
+) -> Result<Envelope<SettledBody>, Fails<(ReservationErrors, AmountErrors, InvalidModel)>> {
     let counts = count_fields!(body);
-    let cost = cost((body.quota, body.usd.as_ref()), counts, ModelOfPrice::OfReservation)?;
+    let cost = settled_cost((body.quota, body.usd.as_ref()), counts)?;
     let model = model(body.model)?;
     let reservation = handle(body.reservation_id.as_deref())?;
-    let settled = app.ledger.settle(gateway, reservation, Ok(cost), model).await?;
+    let settled = app.ledger.settle(gateway, reservation, cost, model).await?;
     Ok(Envelope::of(SettledBody {
         charged: settled.settlement.charged.get(),
         shortfall: settled.settlement.shortfall.get(),
         expired: settled.settlement.was_expired,
         remain_quota: settled.remain_quota.get(),
+        priced_by: settled.priced_by.into(),
     }))
 }
 

@@ -6,11 +6,12 @@ use axum::extract::State;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
-use super::requests::{CountFields, UsdText, context, count_fields, most};
+use super::counts::{ContextFields, CountFields, CountText, UnitsText, count_fields};
+use super::requests::{UsdText, context, cost};
 use crate::api::auth::CallingGateway;
 use crate::api::envelope::Envelope;
 use crate::api::errors::code::codes::{
-    AmbiguousAmount, InvalidCount, InvalidIp, InvalidModel, InvalidQuota, InvalidUsd, MissingField,
+    AmbiguousAmount, InvalidContext, InvalidCount, InvalidIp, InvalidModel, InvalidQuota, InvalidUsd, MissingField,
 };
 use crate::api::errors::fails::Fails;
 use crate::api::extract::Json;
@@ -35,13 +36,19 @@ pub struct VerifyBody {
     /// The expected cost in dollars, instead of `quota`.
     usd: Option<UsdText>,
     /// The most input tokens.
-    prompt_tokens: Option<i64>,
+    prompt_tokens: Option<CountText>,
     /// The most output tokens.
-    completion_tokens: Option<i64>,
+    completion_tokens: Option<CountText>,
     /// Of the input tokens, those that will be read from the provider's cache.
-    cached_tokens: Option<i64>,
+    cached_tokens: Option<CountText>,
     /// Of the input tokens, those that will be written to the provider's cache.
-    cache_write_tokens: Option<i64>,
+    cache_write_tokens: Option<CountText>,
+    /// Counts by unit, instead of or beside those above, which are four of them.
+    units: Option<UnitsText>,
+    /// What the price depends on besides the model, such as `{"service_tier": "priority"}`.
+    context: Option<ContextFields>,
+    /// Whose price of the model counts, if the price list has several.
+    provider: Option<String>,
 }
 
 /// Whether the key may be used. All other fields are present if the key is known.
@@ -118,7 +125,13 @@ impl From<&Verification> for VerificationBody {
 }
 
 /// Why nothing was checked.
-type VerifyErrors = (InvalidModel, InvalidIp, AmbiguousAmount, InvalidQuota, InvalidUsd, InvalidCount, MissingField);
+type VerifyErrors = (
+    InvalidModel,
+    InvalidIp,
+    (AmbiguousAmount, InvalidQuota, InvalidUsd),
+    (InvalidCount, InvalidContext),
+    MissingField,
+);
 
 /// Check whether a key may be used. Answers 200 also if it may not: see `valid` and `reason`.
 #[utoipa::path(post, path = "/api/gateway/verify", tag = "gateway", request_body = VerifyBody,
@@ -133,7 +146,7 @@ pub async fn verify(
     let amount = (body.quota, body.usd.as_ref());
     // Without an amount and both counts, costs are not checked.
     let is_checked = amount.0.is_some() || amount.1.is_some() || counts.say_cost();
-    let cost = is_checked.then(|| most(amount, counts, context.model.as_deref())).transpose()?;
+    let cost = is_checked.then(|| cost(amount, counts, context.model.as_deref())).transpose()?;
     let key = body.key.as_deref().unwrap_or_default();
     let verification = app.ledger.verify((gateway, RefusedCall::Verify), key, &context, cost.as_ref()).await?;
     app.ledger.note_use(&verification);

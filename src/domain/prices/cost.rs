@@ -30,6 +30,13 @@ impl From<Quota> for Cost {
     }
 }
 
+impl Cost {
+    /// What decides the amount of a charge of this.
+    pub const fn priced_by(&self) -> PricedBy {
+        if self.quota.is_some() { PricedBy::Told } else { PricedBy::Units }
+    }
+}
+
 /// What a request costs, and what decided that.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Amount {
@@ -122,6 +129,14 @@ impl PriceList {
             Some(quota) => Ok(quota),
             None => self.priced(cost, model)?.most((&cost.units, &cost.context), at, ratio),
         }
+    }
+
+    /// A cost as it is recorded: beside an amount, units that cannot be are left out, but for the tokens in and out.
+    pub fn recorded(&self, mut cost: Cost) -> Cost {
+        if cost.quota.is_some() && cost.units.check(self.units()).is_err() {
+            cost.units = cost.units.in_and_out();
+        }
+        cost
     }
 
     fn priced(&self, cost: &Cost, model: Option<&str>) -> Result<Arc<ModelPrices>, Unknown> {

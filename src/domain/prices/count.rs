@@ -40,6 +40,10 @@ impl UnitCount {
         Self { nanos: number as i128 * 1_000_000_000 }
     }
 
+    pub const fn is_whole(self) -> bool {
+        self.nanos % Self::whole(1).nanos == 0
+    }
+
     /// The whole units in it.
     pub fn floor(self) -> i64 {
         i64::try_from(self.nanos / Self::whole(1).nanos).unwrap_or(i64::MAX)

@@ -27,7 +27,8 @@ pub struct PriceList {
     providers: Vec<Provider>,
     /// Those whose models they sell.
     makers: Vec<Provider>,
-    /// What was found of providers by model, and by model and provider: going through their rules takes longer, and clients choose names.
+    /// What was found of providers by model, and by model and provider: going through their rules takes longer, and
+    /// clients choose names.
     found: RwLock<HashMap<String, Result<Arc<ModelPrices>, NotPriced>>>,
 }
 

@@ -89,6 +89,11 @@ impl Unit {
         Some(joint)
     }
 
+    /// Returns true if it is counted in whole numbers: all but durations are.
+    pub fn is_whole(&self) -> bool {
+        self.data.dimensions.get("family").is_none_or(|family| family != "durations")
+    }
+
     /// The kind of content, such as `audio`, that a request has only if it says so. Text is in every request.
     pub fn special_content(&self) -> Option<&str> {
         self.data.dimensions.get("modality").map(String::as_str).filter(|modality| *modality != "text")

@@ -4,6 +4,8 @@ use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
 
+use crate::domain::bounds;
+
 use super::count::{UnitCount, UnitCountInvalid};
 use super::unit::{CACHE_READ_TOKENS, CACHE_WRITE_TOKENS, INPUT_TOKENS, OUTPUT_TOKENS, REQUESTS, UnitTable};
 
@@ -23,6 +25,10 @@ pub enum UnitsInvalid {
     Unknown(String),
     #[error("`{unit}` {invalid}")]
     UnitCount { unit: String, invalid: UnitCountInvalid },
+    #[error("`units` must be an object of numbers by the names of units, at most {}", bounds::MAX_UNITS)]
+    NotUnits,
+    #[error("`{0}` must be a whole number")]
+    Fraction(String),
     #[error("`{0}` was sent twice, with different numbers")]
     Different(String),
     #[error("`{part}` counts a part of `{whole}`, so it must not be more than that")]
@@ -34,8 +40,8 @@ pub enum UnitsInvalid {
     Missing(String),
     #[error("`{0}` is less than its parts")]
     LessThanParts(String),
-    #[error("the parts of `{whole}` that differ in {dimension} must not be more than it together")]
-    Parts { whole: String, dimension: String },
+    #[error("`{}` are parts of `{whole}`, so together they must not be more than that", parts.join("` and `"))]
+    Parts { parts: Vec<String>, whole: String },
 }
 
 impl Units {
@@ -59,10 +65,16 @@ impl Units {
     /// # Errors
     /// A unit is unknown, or parts are more than their whole.
     pub fn check(&self, table: &UnitTable) -> Result<(), UnitsInvalid> {
+        if self.counts.len() > bounds::MAX_UNITS {
+            return Err(UnitsInvalid::NotUnits);
+        }
         let mut sums: BTreeMap<&(String, String), i128> = BTreeMap::new();
         for (name, count) in &self.counts {
             let unit = table.get(name).filter(|_| name != REQUESTS);
             let unit = unit.ok_or_else(|| UnitsInvalid::Unknown(name.to_string()))?;
+            if unit.is_whole() && !count.is_whole() {
+                return Err(UnitsInvalid::Fraction(name.to_string()));
+            }
             if let Some(whole) = unit.wholes().iter().find(|whole| self.get(whole) < *count) {
                 return Err(UnitsInvalid::Part { part: name.to_string(), whole: whole.clone() });
             }
@@ -70,12 +82,12 @@ impl Units {
                 *sums.entry(whole).or_default() += count.nanos();
             }
         }
-        match sums.into_iter().find(|((whole, _), sum)| self.get(whole).nanos() < *sum) {
-            Some(((whole, dimension), _)) => {
-                Err(UnitsInvalid::Parts { whole: whole.clone(), dimension: dimension.clone() })
-            }
-            None => Ok(()),
-        }
+        let Some((direct, _)) = sums.into_iter().find(|((whole, _), sum)| self.get(whole).nanos() < *sum) else {
+            return Ok(());
+        };
+        let is_part = |name: &&str| table.get(name).is_some_and(|unit| unit.direct_wholes().contains(direct));
+        let parts = self.used().map(|(name, _)| name).filter(is_part).map(str::to_owned).collect();
+        Err(UnitsInvalid::Parts { parts, whole: direct.0.clone() })
     }
 
     /// The count of a unit, 0 if it is missing.
@@ -91,6 +103,11 @@ impl Units {
     /// A number of tokens, if it was sent.
     pub fn tokens(&self, unit: &str) -> Option<i64> {
         self.reported(unit).map(UnitCount::floor)
+    }
+
+    /// Only the tokens in and out of a model.
+    pub fn in_and_out(&self) -> Self {
+        [INPUT_TOKENS, OUTPUT_TOKENS].into_iter().map(|unit| (unit, self.tokens(unit))).collect()
     }
 
     /// All tokens in and out of a model; stops at the largest number.
@@ -153,7 +170,9 @@ mod tests {
             (Units::from([("input_tokens", 1), ("cache_read_tokens", 2)]), part("cache_read_tokens", "input_tokens")),
             (
                 Units::from([("input_tokens", 9), ("cache_read_tokens", 5), ("cache_write_tokens", 5)]),
-                "the parts of `input_tokens` that differ in token_type must not be more than it together".to_owned(),
+                "`cache_read_tokens` and `cache_write_tokens` are parts of `input_tokens`, so together they must not be more \
+                 than that"
+                    .to_owned(),
             ),
             (
                 Units::from([("input_tokens", 9), ("input_audio_tokens", 2), ("cache_audio_read_tokens", 1)]),

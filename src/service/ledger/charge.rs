@@ -15,6 +15,7 @@ use crate::domain::id::{GatewayId, UserId};
 use crate::domain::ledger::{ChargeOutcome, Refusal};
 use crate::domain::money::Quota;
 use crate::domain::prices::cost::Amount;
+use crate::domain::prices::priced_by::PricedBy;
 use crate::domain::refusals::{RefusedCall, RefusedRequest};
 use crate::domain::time::UnixTime;
 use crate::domain::token::TokenIdentity;
@@ -25,6 +26,7 @@ use crate::storage::ledger::{GatewayRequestId, NewCharge, RecordedAnswer};
 pub struct Charged {
     /// What was taken, and what is left.
     pub outcome: ChargeOutcome,
+    pub priced_by: PricedBy,
     /// The gateway's id of the charge, or a random one.
     pub request_id: String,
     /// The token that was charged.
@@ -75,16 +77,18 @@ impl Ledger {
     ) -> Result<impl Future<Output = Result<Charged, LedgerError>> + use<'_>, LedgerError> {
         let request = match found {
             FoundRequest::Live(request) => request,
-            FoundRequest::Deleted { request_id, answer, token } => {
-                return Ok(Either::Right(ready(Ok(Charged { outcome: repeated(answer)?, request_id, token }))));
+            FoundRequest::Deleted { request_id, answer, token, priced_by } => {
+                let charged = Charged { outcome: repeated(answer)?, priced_by, request_id, token };
+                return Ok(Either::Right(ready(Ok(charged))));
             }
         };
         let (key, request_id) = (Arc::clone(&request.key), request.request_id.clone());
+        let priced_by = request.cost.priced_by();
         let outcome = self.lanes.queue(Charge(request))?;
         Ok(Either::Left(async move {
             let outcome = outcome.await?;
             self.note_old_key(&key);
-            Ok(Charged { outcome, request_id, token: key.identity() })
+            Ok(Charged { outcome, priced_by, request_id, token: key.identity() })
         }))
     }
 }

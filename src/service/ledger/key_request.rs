@@ -10,6 +10,7 @@ use crate::domain::id::{GatewayId, TokenId, UserId};
 use crate::domain::key::Digest;
 use crate::domain::ledger::{Refusal, RequestContext};
 use crate::domain::prices::cost::Cost;
+use crate::domain::prices::priced_by::PricedBy;
 use crate::domain::refusals::{RefusedCall, RefusedRequest};
 use crate::domain::time::UnixTime;
 use crate::domain::token::TokenIdentity;
@@ -35,6 +36,7 @@ pub(super) enum FoundRequest {
         request_id: String,
         answer: RecordedAnswer,
         token: TokenIdentity,
+        priced_by: PricedBy,
     },
 }
 
@@ -60,6 +62,7 @@ impl Ledger {
         repeatable: &str,
     ) -> Result<FoundRequest, LedgerError> {
         let QuotaRequest { cost, context, request_id } = request;
+        let cost = self.parts.prices.list().recorded(cost);
         let unknown = |digest: Option<&Digest>| {
             self.unknown_key((gateway, call), digest, &context, cost.quota, request_id.as_deref())
         };
@@ -70,7 +73,8 @@ impl Ledger {
             let found = self.find_record(&idempotency, &digest).await?;
             let (record, token) = found.ok_or_else(|| unknown(Some(&digest)))?;
             let answer = idempotency.answer(&record)?;
-            return Ok(FoundRequest::Deleted { request_id: request_id.unwrap_or_default(), answer, token });
+            let (request_id, priced_by) = (request_id.unwrap_or_default(), cost.priced_by());
+            return Ok(FoundRequest::Deleted { request_id, answer, token, priced_by });
         };
         self.remember_price(&cost, context.model.as_deref());
         let request_id = request_id.unwrap_or_else(|| self.new_request_id());

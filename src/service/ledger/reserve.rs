@@ -69,7 +69,7 @@ impl Ledger {
         let repeatable = format!("reserve {cost} {} {}", term.seconds, term.on_expiry.as_str());
         let request = match self.find_request((gateway, RefusedCall::Reserve), key, request, &repeatable).await? {
             FoundRequest::Live(request) => request,
-            FoundRequest::Deleted { request_id, answer, token } => {
+            FoundRequest::Deleted { request_id, answer, token, .. } => {
                 let made = reservation(answer)?;
                 let outcome = repeated(made, token.user_id, made.open, self.current_moment().await?.now)?;
                 return Ok(Reserved { outcome, request_id, token });

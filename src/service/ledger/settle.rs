@@ -25,8 +25,8 @@ pub struct Settled {
 }
 
 impl Ledger {
-    /// Ends a reservation as a charge of `cost`, or of its hold if that cannot be read. Is idempotent. `model` is the one that answered, if it is another one
-    /// than the reservation was made for.
+    /// Ends a reservation as a charge of `cost`, or of its hold if that cannot be read. Is idempotent. `model` is the one
+    /// that answered, if it is another one than the reservation was made for.
     ///
     /// # Errors
     /// See [`LedgerError`].
@@ -37,6 +37,7 @@ impl Ledger {
         cost: Result<Cost, HoldReason>,
         model: Option<String>,
     ) -> Result<Settled, LedgerError> {
+        let cost = cost.map(|cost| self.parts.prices.list().recorded(cost));
         if let Ok(cost) = &cost {
             self.remember_price(cost, model.as_deref());
         }

@@ -1,0 +1,186 @@
+//! What a body says that a request used: units by name, four of them also by other names, and what their price depends
+//! on.
+
+use std::collections::BTreeMap;
+
+use serde::Deserialize;
+use serde_json::value::RawValue;
+use utoipa::openapi::RefOr;
+use utoipa::openapi::schema::{ObjectBuilder, Schema, SchemaType, Type};
+use utoipa::{Number, PartialSchema, ToSchema};
+
+use crate::api::errors::code::ErrorCode;
+use crate::api::errors::failure::ApiError;
+use crate::api::members::Members;
+use crate::domain::bounds;
+use crate::domain::money::Quota;
+use crate::domain::prices::cost::Cost;
+use crate::domain::prices::count::UnitCount;
+use crate::domain::prices::unit::{CACHE_READ_TOKENS, CACHE_WRITE_TOKENS, INPUT_TOKENS, OUTPUT_TOKENS};
+use crate::domain::prices::units::{Units, UnitsInvalid};
+
+/// A count as it was sent. Its text is kept, because a float would not be exact, and so that a settlement with one that
+/// is no number is charged its hold.
+#[derive(Deserialize)]
+#[serde(transparent)]
+pub struct CountText(Box<RawValue>);
+
+impl PartialSchema for CountText {
+    fn schema() -> RefOr<Schema> {
+        ObjectBuilder::new().schema_type(SchemaType::from(Type::Integer)).minimum(Some(Number::Int(0))).into()
+    }
+}
+
+impl ToSchema for CountText {}
+
+/// Counts by unit as they were sent.
+#[derive(Deserialize)]
+#[serde(transparent)]
+pub struct UnitsText(Box<RawValue>);
+
+impl PartialSchema for UnitsText {
+    fn schema() -> RefOr<Schema> {
+        let count = ObjectBuilder::new()
+            .schema_type(SchemaType::from_iter([Type::Number, Type::Null]))
+            .minimum(Some(Number::Int(0)));
+        ObjectBuilder::new()
+            .schema_type(SchemaType::from(Type::Object))
+            .additional_properties(Some(count))
+            .description(Some("Counts by unit, such as `input_tokens`, `cache_write_1h_tokens` or `web_searches`."))
+            .into()
+    }
+}
+
+impl ToSchema for UnitsText {}
+
+/// What the price of a request depends on besides its model, such as `{"service_tier": "priority"}`.
+pub(super) type ContextFields = BTreeMap<String, Option<String>>;
+
+/// The fields of a body that say what was used.
+macro_rules! count_fields {
+    ($body:expr) => {
+        CountFields {
+            by_name: [$body.prompt_tokens, $body.completion_tokens, $body.cached_tokens, $body.cache_write_tokens],
+            units: $body.units,
+            context: $body.context.unwrap_or_default(),
+            provider: $body.provider,
+        }
+    };
+}
+
+pub(super) use count_fields;
+
+/// The names of four units that have a field of their own, in the order of [`CountFields::by_name`].
+const NAMES: [(&str, &str); 4] = [
+    ("prompt_tokens", INPUT_TOKENS),
+    ("completion_tokens", OUTPUT_TOKENS),
+    ("cached_tokens", CACHE_READ_TOKENS),
+    ("cache_write_tokens", CACHE_WRITE_TOKENS),
+];
+
+/// What was used, as it was sent.
+pub(super) struct CountFields {
+    pub(super) by_name: [Option<CountText>; 4],
+    pub(super) units: Option<UnitsText>,
+    pub(super) context: ContextFields,
+    pub(super) provider: Option<String>,
+}
+
+impl CountFields {
+    /// Returns true if there is what a price needs.
+    pub(super) const fn say_cost(&self) -> bool {
+        match &self.by_name {
+            [Some(_), Some(_), ..] => true,
+            [None, None, ..] => self.units.is_some(),
+            _ => false,
+        }
+    }
+
+    /// # Errors
+    /// Something is missing that a price needs.
+    pub(super) fn check_complete(&self) -> Result<(), ApiError> {
+        let message = "`quota`, `usd`, `units`, or `prompt_tokens` and `completion_tokens` are required";
+        if self.say_cost() { Ok(()) } else { Err(ApiError::new(ErrorCode::MissingField, message)) }
+    }
+
+    /// What is recorded beside an amount. Units that cannot be are left out: they decide nothing, and gateways count
+    /// them in different ways.
+    ///
+    /// # Errors
+    /// The counts of input or output cannot be, or context or provider.
+    pub(super) fn beside(self, quota: Quota) -> Result<Cost, ApiError> {
+        let (context, provider) = self.what_price()?;
+        let units = self.units().or_else(|_| self.in_and_out())?;
+        Ok(Cost { quota: Some(quota), units, context, provider })
+    }
+
+    /// What a price is for.
+    ///
+    /// # Errors
+    /// The counts cannot be, or context or provider.
+    pub(super) fn cost(self) -> Result<Cost, ApiError> {
+        let (context, provider) = self.what_price()?;
+        Ok(Cost { quota: None, units: self.units()?, context, provider })
+    }
+
+    fn units(&self) -> Result<Units, UnitsInvalid> {
+        let mut units = self.named(&NAMES)?;
+        let Some(UnitsText(json)) = &self.units else {
+            return Ok(units);
+        };
+        let Members(members) = serde_json::from_str(json.get()).map_err(|_| UnitsInvalid::NotUnits)?;
+        for (unit, count) in members.iter().filter(|(_, count)| count.get() != "null") {
+            units.add(unit, read(unit, count)?)?;
+        }
+        Ok(units)
+    }
+
+    fn in_and_out(&self) -> Result<Units, UnitsInvalid> {
+        self.named(&NAMES[..2])
+    }
+
+    fn named(&self, names: &[(&str, &'static str)]) -> Result<Units, UnitsInvalid> {
+        let mut units = Units::default();
+        for ((name, unit), count) in names.iter().zip(&self.by_name) {
+            if let Some(CountText(count)) = count {
+                units.add(unit, read(name, count)?)?;
+            }
+        }
+        Ok(units)
+    }
+
+    fn what_price(&self) -> Result<(BTreeMap<String, String>, Option<String>), ApiError> {
+        let invalid = |field: &str| {
+            let message = format!(
+                "`{field}` must have 1 to {} visible characters, and a context at most {} members",
+                bounds::MAX_CONTEXT_CHARS,
+                bounds::MAX_CONTEXT_MEMBERS
+            );
+            ApiError::new(ErrorCode::InvalidContext, message)
+        };
+        let is_valid = |text: &str| {
+            (1..=bounds::MAX_CONTEXT_CHARS).contains(&text.chars().count()) && !text.chars().any(char::is_control)
+        };
+        let members = self.context.iter().filter_map(|(key, value)| Some((key.clone(), value.clone()?)));
+        let context: BTreeMap<_, _> = members.filter(|(_, value)| !value.is_empty()).collect();
+        if context.len() > bounds::MAX_CONTEXT_MEMBERS || !context.iter().flat_map(<[_; 2]>::from).all(|t| is_valid(t))
+        {
+            return Err(invalid("context"));
+        }
+        let provider = self.provider.clone().filter(|provider| !provider.is_empty());
+        match provider {
+            Some(provider) if !is_valid(&provider) => Err(invalid("provider")),
+            provider => Ok((context, provider)),
+        }
+    }
+}
+
+fn read(name: &str, count: &RawValue) -> Result<UnitCount, UnitsInvalid> {
+    UnitCount::read(count.get()).map_err(|invalid| UnitsInvalid::UnitCount { unit: name.to_owned(), invalid })
+}
+
+impl From<UnitsInvalid> for ApiError {
+    fn from(invalid: UnitsInvalid) -> Self {
+        Self::new(ErrorCode::InvalidCount, invalid.to_string())
+    }
+}

@@ -31,7 +31,8 @@ async fn each_charge_of_a_batch_succeeds_or_fails_alone(pool: PgPool) {
     let no = |(_, error, message): Refusal| json!({ "success": false, "error": error, "message": message });
     let made = |charged: i64, left: i64, request: &str| {
         json!({
-            "success": true, "charged": charged, "remain_quota": left, "request_id": request, "token_id": id,
+            "success": true, "charged": charged, "remain_quota": left, "priced_by": "told", "request_id": request,
+            "token_id": id,
             "user_id": ana.id, "name": "one", "group": "default",
         })
     };

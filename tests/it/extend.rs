@@ -45,7 +45,7 @@ async fn a_reservation_holds_more_or_longer_and_never_less(pool: PgPool) {
     }
     app.clock.advance(86_399);
     app.expire_overdue().await;
-    let settled = json!({ "charged": 450, "shortfall": 0, "expired": false, "remain_quota": 50 });
+    let settled = json!({ "charged": 450, "shortfall": 0, "expired": false, "remain_quota": 50, "priced_by": "told" });
     assert_eq!(settles(&gateway, &held, 450).await.ok(), settled);
     assert_eq!(balances(&app, &ana, &key).await, [450, 50, 450, 550]);
     assert_ledger_invariants(&app.pool).await;

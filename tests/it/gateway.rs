@@ -20,7 +20,8 @@ async fn a_key_is_verified_charged_reserved_settled_and_released(pool: PgPool) {
     assert_eq!(verdict, expected);
     let charge = json!({ "key": key, "quota": 100, "request_id": "r1", "prompt_tokens": 7, "completion_tokens": 3 });
     let charged = json!({
-        "charged": 100, "remain_quota": 400, "request_id": "r1", "token_id": id, "user_id": ana.id, "name": "one",
+        "charged": 100, "remain_quota": 400, "priced_by": "told", "request_id": "r1", "token_id": id, "user_id": ana.id,
+        "name": "one",
         "group": "default",
     });
     assert_eq!(gateway.post("/api/gateway/charge", charge.clone()).await.ok(), charged);
@@ -35,7 +36,10 @@ async fn a_key_is_verified_charged_reserved_settled_and_released(pool: PgPool) {
     too_much.refuses_saying(402, "token_quota_insufficient", "insufficient token quota for this amount");
     let settle = json!({ "reservation_id": held["reservation_id"], "quota": 50 });
     let settled = gateway.post("/api/gateway/settle", settle).await.ok();
-    assert_eq!(settled, json!({ "charged": 50, "shortfall": 0, "expired": false, "remain_quota": 350 }));
+    assert_eq!(
+        settled,
+        json!({ "charged": 50, "shortfall": 0, "expired": false, "remain_quota": 350, "priced_by": "told" })
+    );
     let held = gateway.post("/api/gateway/reserve", json!({ "key": key, "quota": 350 })).await.ok();
     let released = gateway.post("/api/gateway/release", json!({ "reservation_id": held["reservation_id"] })).await.ok();
     assert_eq!(released, json!({ "remain_quota": 350 }));

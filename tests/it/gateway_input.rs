@@ -10,7 +10,7 @@ use crate::harness::gateway::{CALLS, EXHAUSTED, INVALID_KEY, app_with_wallet, as
 #[sqlx::test(migrator = "keymeter::storage::MIGRATOR")]
 async fn invalid_input_is_refused_with_the_name_of_its_field_and_charges_nothing(pool: PgPool) {
     const NEITHER: Refusal =
-        (400, "missing_field", "`quota`, `usd`, or `prompt_tokens` and `completion_tokens` are required");
+        (400, "missing_field", "`quota`, `usd`, `units`, or `prompt_tokens` and `completion_tokens` are required");
     const BOTH: Refusal = (400, "ambiguous_amount", "send either `quota` or `usd`, not both");
     const WHOLE: Refusal = (400, "invalid_field", "`quota` must be a whole number");
     const QUOTA: Refusal = (400, "invalid_quota", "`quota` must be a whole number from 0 to 500000000000000");
@@ -19,15 +19,17 @@ async fn invalid_input_is_refused_with_the_name_of_its_field_and_charges_nothing
     const TTL: Refusal = (400, "invalid_ttl", "`ttl_seconds` must be 1 to 86400");
     const ON_EXPIRY: Refusal = (400, "invalid_on_expiry", "`on_expiry` must be `release` or `charge`");
     const ID: Refusal = (400, "invalid_request_id", "`request_id` must have 1 to 128 visible characters");
-    const PROMPT: Refusal = (400, "invalid_count", "`prompt_tokens` must be 0 to 1000000000000");
-    const COMPLETION: Refusal = (400, "invalid_count", "`completion_tokens` must be 0 to 1000000000000");
+    const PROMPT: Refusal =
+        (400, "invalid_count", "`prompt_tokens` must be a number from 0 to 1000000000000, with 9 decimals at most");
+    const COMPLETION: Refusal =
+        (400, "invalid_count", "`completion_tokens` must be a number from 0 to 1000000000000, with 9 decimals at most");
     let (app, ana, gateway) = app_with_wallet(pool, 1_000).await;
     let (_, key) = ana.creates_with_key(json!({ "name": "one", "remain_quota": 1_000 })).await;
     let held = reserves(&gateway, &key, 100).await;
     let good = json!({ "key": key, "quota": 1, "reservation_id": held });
     let spends: &[&str] = &["charge", "reserve"];
     let amounts: &[&str] = &["verify", "charge", "reserve", "settle"];
-    let counts: &[&str] = &["charge", "settle"];
+    let counts: &[&str] = &["charge", "reserve"];
     let table: &[(&[&str], &str, Value, Refusal)] = &[
         (&["charge", "reserve", "settle"], "quota", json!(null), NEITHER),
         (amounts, "usd", json!("0.1"), BOTH),

@@ -20,7 +20,8 @@ async fn l4_a_request_id_charges_once_and_belongs_to_one_request(pool: PgPool) {
     });
     let made = |left: i64| {
         json!({
-            "charged": 40, "remain_quota": left, "request_id": "r 1", "token_id": id, "user_id": ana.id, "name": "one",
+            "charged": 40, "remain_quota": left, "priced_by": "told", "request_id": "r 1", "token_id": id,
+            "user_id": ana.id, "name": "one",
             "group": "default",
         })
     };

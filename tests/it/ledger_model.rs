@@ -324,7 +324,10 @@ impl World {
                 assert_answer(&answer, model.charge(token, quota, request), |remain| {
                     let request =
                         charge.get("request_id").cloned().unwrap_or(answer.json()["data"]["request_id"].clone());
-                    self.of_token(token, json!({ "charged": quota, "remain_quota": remain, "request_id": request }))
+                    self.of_token(
+                        token,
+                        json!({ "charged": quota, "remain_quota": remain, "priced_by": "told", "request_id": request }),
+                    )
                 });
             }
             (25..45, _) => {
@@ -383,6 +386,7 @@ impl World {
                 assert_answer(&answer, model.settle(hold, again), |(charged, shortfall, expired, remain)| {
                     json!({
                         "charged": charged, "shortfall": shortfall, "expired": expired, "remain_quota": remain,
+                        "priced_by": "told",
                     })
                 });
             }

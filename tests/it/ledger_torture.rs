@@ -627,9 +627,9 @@ async fn l7_expired_reservations_give_their_quota_back_without_any_call() {
     let end = async |call: &str, reservation: &Value, quota: i64| {
         gateway.post(&format!("/api/gateway/{call}"), json!({ "reservation_id": reservation, "quota": quota })).await
     };
-    let settled = json!({ "charged": 40, "shortfall": 0, "expired": true, "remain_quota": 400 });
+    let settled = json!({ "charged": 40, "shortfall": 0, "expired": true, "remain_quota": 400, "priced_by": "told" });
     assert_eq!(end("settle", &reservations[0], 40).await.ok(), settled);
-    let settled = json!({ "charged": 400, "shortfall": 500, "expired": true, "remain_quota": 0 });
+    let settled = json!({ "charged": 400, "shortfall": 500, "expired": true, "remain_quota": 0, "priced_by": "told" });
     assert_eq!(end("settle", &reservations[1], 900).await.ok(), settled);
     assert_eq!(end("release", &reservations[2], 0).await.ok(), json!({ "remain_quota": 0 }));
     end("release", &reservations[0], 0).await.refuses_saying(

@@ -71,6 +71,9 @@ async fn lists_searches_and_reports_use_indexes_without_statistics(pool: PgPool)
         sqlx::query(AssertSqlSafe(sql)).bind(ben.id).execute(&pool).await.unwrap();
     }
 
+    let charges = "insert into charges (at, token_id, user_id, model, quota, shortfall, prompt_tokens, \
+                   completion_tokens) select n, n, $1, 'o1', 1, 0, 1, 1 from generate_series(1, 20000) n";
+    sqlx::query(charges).bind(ben.id).execute(&pool).await.unwrap();
     let refused = "insert into refused_requests (user_id, day, token_id, reason, requests) \
                    select $1, '2026-01-01'::date + n % 60, n, 'token_expired', 1 from generate_series(1, 20000) n";
     sqlx::query(refused).bind(ben.id).execute(&pool).await.unwrap();
@@ -165,8 +168,8 @@ async fn what_a_batch_writes_is_looked_up_after_the_tables_were_small(pool: PgPo
     ledger::write(&mut conn, &Changes::new(UnixTime::new(START))).await.unwrap();
     reservations::write(&mut conn, UnixTime::new(START), &[], &[]).await.unwrap();
     for (statement, parameters, indexes) in [
-        ("with updated_wallets", 51, &["users_pkey", "tokens_pkey"][..]),
-        ("insert into reservations", 21, &["reservations_pkey"]),
+        ("with updated_wallets", 54, &["users_pkey", "tokens_pkey"][..]),
+        ("insert into reservations", 22, &["reservations_pkey"]),
     ] {
         let arguments = format!("{START}{}", ", null".repeat(parameters));
         let plan = plan(&mut conn, statement, &arguments).await;

@@ -46,7 +46,10 @@ async fn l7_a_reservation_ends_exactly_once(pool: PgPool) {
     let (_, key) = ana.creates_with_key(json!({ "name": "one", "remain_quota": 1_000 })).await;
     let held = reserves(&gateway, &key, 300).await;
     let settled = settles(&gateway, &held, 100).await.ok();
-    assert_eq!(settled, json!({ "charged": 100, "shortfall": 0, "expired": false, "remain_quota": 900 }));
+    assert_eq!(
+        settled,
+        json!({ "charged": 100, "shortfall": 0, "expired": false, "remain_quota": 900, "priced_by": "told" })
+    );
     assert_eq!(settles(&gateway, &held, 100).await.ok(), settled);
     for other in [0, 99, 101, 300] {
         refused(&settles(&gateway, &held, other).await, ENDED);
@@ -88,12 +91,12 @@ async fn l1_a_cost_above_the_hold_is_charged_up_to_both_balances(pool: PgPool) {
     let (app, ana, gateway) = app_with_wallet(pool, 150).await;
     let (_, key) = ana.creates_with_key(json!({ "name": "one", "remain_quota": 100 })).await;
     let held = reserves(&gateway, &key, 60).await;
-    let settled = json!({ "charged": 100, "shortfall": 20, "expired": false, "remain_quota": 0 });
+    let settled = json!({ "charged": 100, "shortfall": 20, "expired": false, "remain_quota": 0, "priced_by": "told" });
     assert_eq!(settles(&gateway, &held, 120).await.ok(), settled);
     assert_eq!(balances(&app, &ana, &key).await, [100, 0, 100, 50]);
     let (_, free) = ana.creates_with_key(json!({ "name": "free", "unlimited_quota": true, "remain_quota": 7 })).await;
     let held = reserves(&gateway, &free, 10).await;
-    let settled = json!({ "charged": 50, "shortfall": 450, "expired": false, "remain_quota": 7 });
+    let settled = json!({ "charged": 50, "shortfall": 450, "expired": false, "remain_quota": 7, "priced_by": "told" });
     assert_eq!(settles(&gateway, &held, 500).await.ok(), settled);
     assert_eq!(balances(&app, &ana, &key).await, [100, 0, 150, 0]);
 }
@@ -113,9 +116,9 @@ async fn l7_an_expired_reservation_returns_its_hold_and_is_settled_up_to_both_ba
     app.expire_overdue().await;
     app.expire_overdue().await;
     assert_eq!(balances(&app, &ana, &key).await, [10, 90, 10, 990], "expired once");
-    let settled = json!({ "charged": 70, "shortfall": 0, "expired": true, "remain_quota": 20 });
+    let settled = json!({ "charged": 70, "shortfall": 0, "expired": true, "remain_quota": 20, "priced_by": "told" });
     assert_eq!(settles(&gateway, &first, 70).await.ok(), settled);
-    let settled = json!({ "charged": 20, "shortfall": 10, "expired": true, "remain_quota": 0 });
+    let settled = json!({ "charged": 20, "shortfall": 10, "expired": true, "remain_quota": 0, "priced_by": "told" });
     assert_eq!(settles(&gateway, &second, 30).await.ok(), settled);
     refused(&settles(&gateway, &second, 20).await, ENDED);
     assert_eq!(releases(&gateway, &third).await.ok(), json!({ "remain_quota": 0 }), "its hold was returned before");
@@ -131,7 +134,10 @@ async fn l7_settling_an_expired_reservation_is_idempotent(pool: PgPool) {
     app.clock.advance(600);
     app.expire_overdue().await;
     let settled = settles(&gateway, &held, 70).await.ok();
-    assert_eq!(settled, json!({ "charged": 70, "shortfall": 0, "expired": true, "remain_quota": 30 }));
+    assert_eq!(
+        settled,
+        json!({ "charged": 70, "shortfall": 0, "expired": true, "remain_quota": 30, "priced_by": "told" })
+    );
     assert_eq!(settles(&gateway, &held, 70).await.ok(), settled);
     assert_eq!(balances(&app, &ana, &key).await, [70, 30, 70, 930]);
 }
@@ -216,7 +222,7 @@ async fn l7_a_reservation_that_would_be_charged_can_be_ended_until_the_job_does_
     app.clock.advance(299);
     app.expire_overdue().await;
     assert_eq!(balances(&app, &ana, &key).await, [300, 200, 300, 700], "what is given back does not wait for gateways");
-    let answer = json!({ "charged": 30, "shortfall": 0, "expired": false, "remain_quota": 270 });
+    let answer = json!({ "charged": 30, "shortfall": 0, "expired": false, "remain_quota": 270, "priced_by": "told" });
     assert_eq!(settles(&gateway, &settled, 30).await.ok(), answer);
     assert_eq!(releases(&gateway, &released).await.ok(), json!({ "remain_quota": 370 }));
     app.clock.advance(1);
@@ -240,7 +246,8 @@ async fn l7_a_hold_that_an_older_version_gave_back_on_expiry_is_settled_once_and
         // It knows nothing of this column.
         let asked = "update reservations set charge_on_expiry = true where state = 'expired'";
         sqlx::query(asked).execute(&app.pool).await.unwrap();
-        let answer = json!({ "charged": cost, "shortfall": 0, "expired": true, "remain_quota": left });
+        let answer =
+            json!({ "charged": cost, "shortfall": 0, "expired": true, "remain_quota": left, "priced_by": "told" });
         for gateway in [&gateway, &gateway, &gateway.at(&app.server_ahead(0))] {
             assert_eq!(settles(gateway, &held["reservation_id"], cost).await.ok(), answer);
         }

@@ -25,8 +25,8 @@ pub struct Settled {
 }
 
 impl Ledger {
-    /// Ends a reservation as a charge of `cost`, or of its hold if that cannot be read. Is idempotent. `model` is the one
-    /// that answered, if it is another one than the reservation was made for.
+    /// Ends a reservation as a charge of `cost`, or of its hold if that cannot be read. Is idempotent. `model` is the
+    /// one that answered, if it is another one than the reservation was made for.
     ///
     /// # Errors
     /// See [`LedgerError`].

@@ -67,7 +67,7 @@ impl ChargeBody {
         let counts = count_fields!(self);
         let request_id = request_id(self.request_id)?;
         let context = context(self.model, self.ip.as_deref())?;
-        let cost = cost((self.quota, self.usd.as_ref()), counts, context.model.as_deref())?;
+        let cost = cost((self.quota, self.usd.as_ref()), &counts, context.model.as_deref())?;
         let charge = QuotaRequest { cost, context, request_id };
         Ok((self.key.unwrap_or_default(), charge))
     }

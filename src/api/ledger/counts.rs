@@ -103,24 +103,19 @@ impl CountFields {
         if self.say_cost() { Ok(()) } else { Err(ApiError::new(ErrorCode::MissingField, message)) }
     }
 
-    /// What is recorded beside an amount. Units that cannot be are left out: they decide nothing, and gateways count
-    /// them in different ways.
+    /// What a price is for, or what is recorded beside an amount.
     ///
     /// # Errors
-    /// The counts of input or output cannot be, or context or provider.
-    pub(super) fn beside(self, quota: Quota) -> Result<Cost, ApiError> {
+    /// The counts cannot be read, or context or provider.
+    pub(super) fn cost(&self, quota: Option<Quota>) -> Result<Cost, ApiError> {
         let (context, provider) = self.what_price()?;
-        let units = self.units().or_else(|_| self.in_and_out())?;
-        Ok(Cost { quota: Some(quota), units, context, provider })
+        Ok(Cost { quota, units: self.units()?, context, provider })
     }
 
-    /// What a price is for.
-    ///
-    /// # Errors
-    /// The counts cannot be, or context or provider.
-    pub(super) fn cost(self) -> Result<Cost, ApiError> {
-        let (context, provider) = self.what_price()?;
-        Ok(Cost { quota: None, units: self.units()?, context, provider })
+    /// The amount of a settlement. Of counts that cannot be read, only those of the tokens in and out are recorded.
+    pub(super) fn told(&self, quota: Quota) -> Cost {
+        let units = self.units().or_else(|_| self.named(&NAMES[..2])).unwrap_or_default();
+        Cost { units, ..quota.into() }
     }
 
     fn units(&self) -> Result<Units, UnitsInvalid> {
@@ -133,10 +128,6 @@ impl CountFields {
             units.add(unit, read(unit, count)?)?;
         }
         Ok(units)
-    }
-
-    fn in_and_out(&self) -> Result<Units, UnitsInvalid> {
-        self.named(&NAMES[..2])
     }
 
     fn named(&self, names: &[(&str, &'static str)]) -> Result<Units, UnitsInvalid> {

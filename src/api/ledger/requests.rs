@@ -49,29 +49,29 @@ impl ToSchema for UsdText {}
 /// The cost that one of the fields `quota` and `usd` says, or the counts by which the price of `model` says it.
 pub(super) fn cost(
     amount: (Option<i64>, Option<&UsdText>),
-    counts: CountFields,
+    counts: &CountFields,
     model: Option<&str>,
 ) -> Result<Cost, ApiError> {
     if let Some(quota) = optional_amount(amount.0, amount.1)? {
-        return counts.beside(quota);
+        return counts.cost(Some(quota));
     }
     counts.check_complete()?;
     if model.is_none() {
         return Err(ApiError::new(ErrorCode::MissingField, "without `quota` and `usd`, `model` is required"));
     }
-    counts.cost()
+    counts.cost(None)
 }
 
 /// The same for a settlement, which is charged its hold if its counts cannot be. Its reservation may have the model.
 pub(super) fn settled_cost(
     amount: (Option<i64>, Option<&UsdText>),
-    counts: CountFields,
+    counts: &CountFields,
 ) -> Result<Result<Cost, HoldReason>, ApiError> {
     if let Some(quota) = optional_amount(amount.0, amount.1)? {
-        return Ok(Ok(counts.beside(quota).unwrap_or(quota.into())));
+        return Ok(Ok(counts.told(quota)));
     }
     counts.check_complete()?;
-    Ok(counts.cost().map_err(|_| HoldReason::InvalidCount))
+    Ok(counts.cost(None).map_err(|_| HoldReason::InvalidCount))
 }
 
 /// At most one of the fields `quota` and `usd`.

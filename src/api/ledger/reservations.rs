@@ -209,7 +209,7 @@ pub async fn reserve(
     let counts = count_fields!(body);
     let seconds = ttl(body.ttl_seconds)?.unwrap_or(bounds::RESERVATION_SECONDS);
     let context = context(body.model, body.ip.as_deref())?;
-    let cost = cost((body.quota, body.usd.as_ref()), counts, context.model.as_deref())?;
+    let cost = cost((body.quota, body.usd.as_ref()), &counts, context.model.as_deref())?;
     let on_expiry = on_expiry(body.on_expiry.as_deref())?;
     let request = QuotaRequest { cost, context, request_id };
     let key = body.key.as_deref().unwrap_or_default();
@@ -250,7 +250,7 @@ pub async fn settle(
     Json(body): Json<SettleBody>,
 ) -> Result<Envelope<SettledBody>, Fails<(ReservationErrors, AmountErrors, InvalidModel)>> {
     let counts = count_fields!(body);
-    let cost = settled_cost((body.quota, body.usd.as_ref()), counts)?;
+    let cost = settled_cost((body.quota, body.usd.as_ref()), &counts)?;
     let model = model(body.model)?;
     let reservation = handle(body.reservation_id.as_deref())?;
     let settled = app.ledger.settle(gateway, reservation, cost, model).await?;

@@ -146,7 +146,7 @@ pub async fn verify(
     let amount = (body.quota, body.usd.as_ref());
     // Without an amount and both counts, costs are not checked.
     let is_checked = amount.0.is_some() || amount.1.is_some() || counts.say_cost();
-    let cost = is_checked.then(|| cost(amount, counts, context.model.as_deref())).transpose()?;
+    let cost = is_checked.then(|| cost(amount, &counts, context.model.as_deref())).transpose()?;
     let key = body.key.as_deref().unwrap_or_default();
     let verification = app.ledger.verify((gateway, RefusedCall::Verify), key, &context, cost.as_ref()).await?;
     app.ledger.note_use(&verification);

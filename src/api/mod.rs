@@ -48,6 +48,7 @@ pub mod settings;
 pub mod sign_in;
 pub mod state;
 pub mod tokens;
+mod units;
 pub mod usage;
 pub mod usage_reports;
 pub mod users;

@@ -14,6 +14,7 @@ use super::envelope::{Envelope, NoStore};
 use super::extract::{ClientIp, Query, query_number, query_text};
 use super::limits::ExceededBody;
 use super::state::AppState;
+use super::units::UnitsBody;
 use super::usage::Dollars;
 use super::usage_reports::ReportUserQuery;
 use crate::api::errors::code::ErrorCode;
@@ -24,6 +25,9 @@ use crate::domain::id::{GatewayId, TokenId};
 use crate::domain::ledger::RefusalReason;
 use crate::domain::money::Quota;
 use crate::domain::page::PageRequest;
+use crate::domain::prices::priced_by::{HoldReason, PricedBy};
+use crate::domain::prices::unit::{INPUT_TOKENS, OUTPUT_TOKENS};
+use crate::domain::prices::units::Units;
 use crate::domain::request_history::{
     OutcomeKind, PagePlace, PastOutcome, PastRequest, Position, RequestFilter, RequestPage,
 };
@@ -146,6 +150,12 @@ pub struct PastRequestBody {
     prompt_tokens: i64,
     /// Output tokens.
     completion_tokens: i64,
+    /// All that was counted, by unit; those with 0 are left out.
+    units: UnitsBody,
+    /// What decided the amount: `units`, `told` or `hold`; null if it was not charged here.
+    priced_by: Option<&'static str>,
+    /// Why it was the hold of its reservation, as the gateway was answered.
+    hold_reason: Option<&'static str>,
     /// The end client's address or its network; null if the gateway did not send it or it is not stored.
     ip: Option<String>,
     /// The gateway's id of the request, or the one that it was answered; null if there is none.
@@ -188,9 +198,10 @@ impl From<PastRequest> for PastRequestBody {
             Some(token) => (Some(token.id.get()), Some(token.name), Some(token.user_id.get()), Some(token.username)),
             None => (None, None, None, None),
         };
-        let (quota, shortfall, prompt_tokens, completion_tokens, refusal) = match request.outcome {
-            PastOutcome::Charged { quota, shortfall, prompt_tokens, completion_tokens, .. } => {
-                (quota, shortfall, prompt_tokens, completion_tokens, None)
+        let tokens = |units: &Units, unit| units.tokens(unit).unwrap_or(0);
+        let (quota, shortfall, units, priced_by, refusal) = match request.outcome {
+            PastOutcome::Charged { quota, shortfall, units, priced_by, .. } => {
+                (quota, shortfall, units, Some(priced_by), None)
             }
             PastOutcome::Refused { call, refusal, quota, suppressed } => {
                 let refusal = RefusalBody {
@@ -202,11 +213,9 @@ impl From<PastRequest> for PastRequestBody {
                     retry_after: refusal.retry_after(),
                     suppressed,
                 };
-                (Quota::ZERO, Quota::ZERO, 0, 0, Some(refusal))
+                (Quota::ZERO, Quota::ZERO, Units::default(), None, Some(refusal))
             }
-            PastOutcome::Imported { quota, prompt_tokens, completion_tokens } => {
-                (quota, Quota::ZERO, prompt_tokens, completion_tokens, None)
-            }
+            PastOutcome::Imported { quota, units } => (quota, Quota::ZERO, units, None, None),
         };
         Self {
             id: position.to_string(),
@@ -220,8 +229,11 @@ impl From<PastRequest> for PastRequestBody {
             quota: quota.get(),
             usd: Dollars::from(quota.usd()),
             shortfall: shortfall.get(),
-            prompt_tokens,
-            completion_tokens,
+            prompt_tokens: tokens(&units, INPUT_TOKENS),
+            completion_tokens: tokens(&units, OUTPUT_TOKENS),
+            units: UnitsBody::from(units),
+            priced_by: priced_by.map(PricedBy::as_str),
+            hold_reason: priced_by.and_then(PricedBy::hold_reason).map(HoldReason::as_str),
             ip: request.ip,
             request_id: request.request_id,
             reservation_id,
@@ -275,7 +287,7 @@ async fn answer(
 fn csv_of(requests: Vec<PastRequest>, bom: bool) -> Response {
     let columns = "id,at,outcome,user_id,username,token_id,token_name,model,prompt_tokens,completion_tokens,quota,usd,\
         shortfall,reason,message,call,requested,suppressed,ip,request_id,reservation_id,gateway_id,\
-        gateway_name";
+        gateway_name,units,priced_by,hold_reason";
     let rows = requests.into_iter().map(move |request| cells(columns, &PastRequestBody::from(request)));
     csv("requests.csv", columns, rows, bom)
 }

@@ -5,6 +5,8 @@ use super::id::{GatewayId, ReservationId, TokenId, UserId};
 use super::ledger::{Refusal, RefusalReason, ReservationHandle};
 use super::money::Quota;
 use super::named::named;
+use super::prices::priced_by::PricedBy;
+use super::prices::units::Units;
 use super::refusals::RefusedCall;
 use super::time::UnixTime;
 
@@ -48,14 +50,15 @@ impl RequestToken {
 }
 
 /// What became of a request.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub enum PastOutcome {
     Charged {
         quota: Quota,
         /// The part of the cost that neither balance could cover.
         shortfall: Quota,
-        prompt_tokens: i64,
-        completion_tokens: i64,
+        units: Units,
+        /// Charges of older versions may say `told` where it was the hold.
+        priced_by: PricedBy,
         reservation_id: Option<ReservationId>,
     },
     Refused {
@@ -67,7 +70,7 @@ pub enum PastOutcome {
         suppressed: i64,
     },
     /// Another service charged it, before an import.
-    Imported { quota: Quota, prompt_tokens: i64, completion_tokens: i64 },
+    Imported { quota: Quota, units: Units },
 }
 
 named! {

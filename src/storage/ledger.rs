@@ -6,12 +6,12 @@ use std::collections::BTreeMap;
 
 use super::columns::{column, wallet};
 use super::reservations::{self, NewReservation};
-use super::{Conn, StorageError};
+use super::{Conn, StorageError, units};
 use crate::domain::id::{GatewayId, OldKeyId, PriceId, ReservationId, TokenId, UserId};
 use crate::domain::ledger::{ChargeOutcome, LockedToken, RequestDetails, Reservation, Wallet};
 use crate::domain::money::Quota;
 use crate::domain::prices::cost::GroupPrice;
-use crate::domain::prices::priced_by::HoldReason;
+use crate::domain::prices::priced_by::{HoldReason, PricedBy};
 use crate::domain::prices::unit::{CACHE_READ_TOKENS, CACHE_WRITE_TOKENS, INPUT_TOKENS, OUTPUT_TOKENS};
 use crate::domain::prices::units::Units;
 use crate::domain::time::{Day, UnixTime};
@@ -215,10 +215,9 @@ pub struct NewCharge {
 }
 
 impl NewCharge {
-    /// The units that have no column, as a JSON object.
-    fn other_units(&self) -> Option<String> {
-        let others: Vec<String> = self.units.others().map(|(unit, count)| format!("\"{unit}\":{count}")).collect();
-        (!others.is_empty()).then(|| format!("{{{}}}", others.join(",")))
+    /// What decided its amount.
+    pub const fn priced_by(&self) -> PricedBy {
+        PricedBy::of(self.price.is_some(), self.hold_reason)
     }
 }
 
@@ -407,7 +406,7 @@ pub async fn write(conn: &mut Conn, changes: &Changes) -> Result<(), StorageErro
         &column(idempotency_records, |(_, record)| record.answer.reservation_id().map(ReservationId::get))
             as &[Option<i64>],
         // charges, too
-        &column(charges, NewCharge::other_units) as &[Option<String>],
+        &column(charges, |charge| units::others(&charge.units)) as &[Option<String>],
         &column(charges, |charge| Some(charge.hold_reason?.as_str().to_owned())) as &[Option<String>],
         &column(charges, |charge| charge.settled_digest.clone()) as &[Option<Vec<u8>>],
     )

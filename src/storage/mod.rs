@@ -40,6 +40,7 @@ pub mod sessions;
 pub mod sign_in_limits;
 pub mod spend;
 pub mod tokens;
+mod units;
 pub mod usage;
 pub mod usage_reports;
 pub mod usage_rollup;

@@ -5,11 +5,12 @@
 //! are read in a transaction after [`use_index_of_time`].
 
 use super::refusals::LimitColumns;
-use super::{Conn, StorageError};
+use super::{Conn, StorageError, units};
 use crate::domain::group::Group;
 use crate::domain::id::{GatewayId, ReservationId, TokenId, UserId};
 use crate::domain::ledger::RefusalReason;
 use crate::domain::money::Quota;
+use crate::domain::prices::priced_by::{HoldReason, PricedBy};
 use crate::domain::refusals::RefusedCall;
 use crate::domain::request_history::{
     OutcomeKind, PastOutcome, PastRequest, Position, RequestFilter, RequestToken, Window,
@@ -47,7 +48,9 @@ pub async fn list_charges(
     let (user, token) = scope.ids();
     let rows = sqlx::query!(
         r#"select c.quota as "quota!: Quota", c.shortfall as "shortfall!: Quota", c.prompt_tokens as "prompt_tokens!",
-             c.completion_tokens as "completion_tokens!", c.reservation_id as "reservation_id?: ReservationId",
+             c.completion_tokens as "completion_tokens!", c.cached_tokens as "cached_tokens?",
+             c.cache_write_tokens as "cache_write_tokens?", c.units::text as "units?", c.hold_reason as "hold_reason?",
+             c.price_id is not null as "has_rates!", c.reservation_id as "reservation_id?: ReservationId",
              c.id as "id!", c.at as "at!: UnixTime", c.token_id as "token_id!: TokenId",
              coalesce((select name from tokens where id = c.token_id), '') as "token_name!",
              coalesce((select group_name from tokens where id = c.token_id), '') as "token_group!: Group",
@@ -92,8 +95,13 @@ pub async fn list_charges(
         let outcome = PastOutcome::Charged {
             quota: row.quota,
             shortfall: row.shortfall,
-            prompt_tokens: row.prompt_tokens,
-            completion_tokens: row.completion_tokens,
+            units: units::read(
+                row.prompt_tokens,
+                row.completion_tokens,
+                (row.cached_tokens, row.cache_write_tokens),
+                row.units.as_deref(),
+            ),
+            priced_by: PricedBy::of(row.has_rates, row.hold_reason.and_then(|name| HoldReason::parse(&name))),
             reservation_id: row.reservation_id,
         };
         request_of!(row, outcome)
@@ -216,11 +224,8 @@ pub async fn list_imported(
     .fetch_all(conn)
     .await?;
     let requests = rows.into_iter().map(|row| {
-        let outcome = PastOutcome::Imported {
-            quota: row.quota,
-            prompt_tokens: row.prompt_tokens,
-            completion_tokens: row.completion_tokens,
-        };
+        let units = units::read(row.prompt_tokens, row.completion_tokens, (None, None), None);
+        let outcome = PastOutcome::Imported { quota: row.quota, units };
         request_of!(row, outcome)
     });
     Ok(requests.collect())

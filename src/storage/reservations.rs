@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use super::columns::column;
-use super::{Conn, StorageError};
+use super::{Conn, StorageError, units};
 use crate::domain::client_addresses::StoredAddress;
 use crate::domain::group::Ratio;
 use crate::domain::id::{GatewayId, ReservationId, UserId};
@@ -14,7 +14,6 @@ use crate::domain::ledger::{
 };
 use crate::domain::prices::model_prices::PriceContext;
 use crate::domain::prices::priced_by::{HoldReason, PricedBy};
-use crate::domain::prices::unit::{CACHE_READ_TOKENS, CACHE_WRITE_TOKENS, INPUT_TOKENS, OUTPUT_TOKENS};
 use crate::domain::prices::units::Units;
 use crate::domain::time::UnixTime;
 
@@ -134,12 +133,8 @@ pub async fn list_settled_by(
     Ok(rows
         .into_iter()
         .map(|row| {
-            let units = Units::from_iter([
-                (INPUT_TOKENS, Some(row.prompt_tokens)),
-                (OUTPUT_TOKENS, Some(row.completion_tokens)),
-                (CACHE_READ_TOKENS, row.cached_tokens),
-                (CACHE_WRITE_TOKENS, row.cache_write_tokens),
-            ]);
+            let cached = (row.cached_tokens, row.cache_write_tokens);
+            let units = units::read(row.prompt_tokens, row.completion_tokens, cached, None);
             let priced_by = PricedBy::of(row.has_rates, row.hold_reason.and_then(|name| HoldReason::parse(&name)));
             (row.id, SettledBy { units, digest: row.settled_digest, priced_by })
         })

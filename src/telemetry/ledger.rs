@@ -21,6 +21,7 @@ pub struct LedgerMetrics {
     operations: Family<OperationLabels, Counter<u64, AtomicU64>>,
     quota: Counter<u64, AtomicU64>,
     shortfall_quota: Counter<u64, AtomicU64>,
+    charges: Family<ChargeLabels, Counter<u64, AtomicU64>>,
     batch_operations: Histogram,
     batch_seconds: Family<StepLabels, Histogram>,
     wait_seconds: Histogram,
@@ -32,6 +33,12 @@ pub struct LedgerMetrics {
 struct OperationLabels {
     operation: &'static str,
     outcome: &'static str,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Hash, EncodeLabelSet)]
+struct ChargeLabels {
+    priced_by: &'static str,
+    hold_reason: &'static str,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Hash, EncodeLabelSet)]
@@ -116,6 +123,7 @@ impl LedgerMetrics {
             operations: Family::default(),
             quota: Counter::default(),
             shortfall_quota: Counter::default(),
+            charges: Family::default(),
             batch_operations: Histogram::new(OPERATIONS),
             batch_seconds: Family::new_with_constructor(|| Histogram::new(SECONDS)),
             wait_seconds: Histogram::new(SECONDS),
@@ -127,6 +135,8 @@ impl LedgerMetrics {
         ledger.register("quota", "Quota units charged", metrics.quota.clone());
         let help = "Quota units of settlements that neither hold nor balances could cover";
         ledger.register("shortfall_quota", help, metrics.shortfall_quota.clone());
+        let help = "Charges, by what decided their amount, and why it was the hold of their reservation";
+        ledger.register("charges", help, metrics.charges.clone());
         ledger.register("batch_operations", "Operations in a committed batch", metrics.batch_operations.clone());
         ledger.register("batch_seconds", "Seconds of a committed batch, by step", metrics.batch_seconds.clone());
         let help = "Seconds from queueing an operation to its answer";
@@ -157,6 +167,11 @@ impl LedgerMetrics {
         for (step, time) in [("lock", batch.lock), ("write", batch.write), ("commit", batch.commit)] {
             self.observe_step(step, time);
         }
+    }
+
+    /// Counts the charges of a committed batch: `units`, `told` or `hold`, and why the hold.
+    pub fn charged(&self, priced_by: &'static str, hold_reason: &'static str, charges: u64) {
+        self.charges.get_or_create(&ChargeLabels { priced_by, hold_reason }).inc_by(charges);
     }
 
     /// Counts a committed batch that is on disk.

@@ -75,7 +75,7 @@ async fn a_request_says_what_was_charged_for_what_and_by_whom(pool: PgPool) {
     let page = ana.get(REQUESTS).await.ok();
     let ids = ids(page["items"].as_array().unwrap());
     let common = json!({
-        "at": START, "outcome": "charged", "refusal": null, "token_id": one, "token_name": "one", "user_id": ana.id, "username": "ana", "gateway_name": "edge",
+        "at": START, "outcome": "charged", "refusal": null, "priced_by": "told", "hold_reason": null, "token_id": one, "token_name": "one", "user_id": ana.id, "username": "ana", "gateway_name": "edge",
         "gateway_id": page["items"][0]["gateway_id"],
     });
     let row = |more: Value| {
@@ -85,11 +85,11 @@ async fn a_request_says_what_was_charged_for_what_and_by_whom(pool: PgPool) {
     };
     let settled = row(json!({
         "id": ids[0], "model": "", "quota": 93, "usd": 0.000_186, "shortfall": 27, "prompt_tokens": 0,
-        "completion_tokens": 0, "ip": null, "request_id": "r-2", "reservation_id": held["reservation_id"],
+        "completion_tokens": 0, "units": {}, "ip": null, "request_id": "r-2", "reservation_id": held["reservation_id"],
     }));
     let charged = row(json!({
         "id": ids[1], "model": "o1", "quota": 7, "usd": 0.000_014, "shortfall": 0, "prompt_tokens": 11,
-        "completion_tokens": 5, "ip": "192.0.2.7", "request_id": "r-1", "reservation_id": null,
+        "completion_tokens": 5, "units": { "input_tokens": 11, "output_tokens": 5 }, "ip": "192.0.2.7", "request_id": "r-1", "reservation_id": null,
     }));
     assert_eq!(page, json!({ "items": [settled, charged], "next": null }));
 
@@ -99,9 +99,11 @@ async fn a_request_says_what_was_charged_for_what_and_by_whom(pool: PgPool) {
     let reservation = held["reservation_id"].as_str().unwrap();
     let expected = format!(
         "id,at,outcome,user_id,username,token_id,token_name,model,prompt_tokens,completion_tokens,quota,usd,shortfall,\
-         reason,message,call,requested,suppressed,ip,request_id,reservation_id,gateway_id,gateway_name\r\n\
-         {},{START},charged,{user},ana,{one},one,,0,0,93,0.000186,27,,,,,,,r-2,{reservation},{gateway},edge\r\n\
-         {},{START},charged,{user},ana,{one},one,o1,11,5,7,0.000014,0,,,,,,192.0.2.7,r-1,,{gateway},edge\r\n",
+         reason,message,call,requested,suppressed,ip,request_id,reservation_id,gateway_id,gateway_name,units,priced_by,\
+         hold_reason\r\n\
+         {},{START},charged,{user},ana,{one},one,,0,0,93,0.000186,27,,,,,,,r-2,{reservation},{gateway},edge,{{}},told,\r\n\
+         {},{START},charged,{user},ana,{one},one,o1,11,5,7,0.000014,0,,,,,,192.0.2.7,r-1,,{gateway},edge,\
+         \"{{\"\"input_tokens\"\":11,\"\"output_tokens\"\":5}}\",told,\r\n",
         ids[0], ids[1]
     );
     assert_eq!(csv.text, expected);
@@ -128,7 +130,8 @@ async fn requests_that_another_service_charged_are_in_all_lists_and_in_no_sum(po
     let expected = json!({
         "id": rows[1]["id"], "at": START, "outcome": "imported", "token_id": one, "token_name": "one", "user_id": ana.id,
         "username": "ana", "model": "o1", "quota": 4, "usd": 0.000_008, "shortfall": 0, "prompt_tokens": 2,
-        "completion_tokens": 3, "ip": null, "request_id": null, "reservation_id": null, "gateway_id": null,
+        "completion_tokens": 3, "units": { "input_tokens": 2, "output_tokens": 3 }, "priced_by": null,
+        "hold_reason": null, "ip": null, "request_id": null, "reservation_id": null, "gateway_id": null,
         "gateway_name": null, "refusal": null,
     });
     assert_eq!(rows[1], expected);

@@ -29,13 +29,13 @@ fn prices() -> Value {
 }
 
 /// A service with these prices, a key without a limit, and a gateway.
-async fn app_with_units(pool: &PgPool) -> (TestApp, Caller, String) {
+async fn app_with_units(pool: &PgPool) -> (TestApp, Caller, Caller, String) {
     let app = TestApp::new(pool.clone()).await;
     let (root, ana, gateway) = (app.root().await, app.enabled_user("ana").await, app.gateway().await);
     app.fills(&ana, 100_000_000).await;
     root.put("/api/admin/prices", prices()).await.ok();
     let (_, key) = ana.creates_with_key(json!({ "name": "one", "unlimited_quota": true })).await;
-    (app, gateway, key)
+    (app, ana, gateway, key)
 }
 
 fn with(mut body: Value, fields: &Value) -> Value {
@@ -45,7 +45,7 @@ fn with(mut body: Value, fields: &Value) -> Value {
 
 #[sqlx::test(migrator = "keymeter::storage::MIGRATOR")]
 async fn l10_units_cost_what_the_list_says_however_they_are_named(pool: PgPool) {
-    let (_app, gateway, key) = app_with_units(&pool).await;
+    let (_app, ana, gateway, key) = app_with_units(&pool).await;
     let table = [
         (json!({ "units": { "input_tokens": 100, "output_tokens": 10 } }), 150),
         (json!({ "prompt_tokens": 100, "completion_tokens": 10 }), 150),
@@ -72,6 +72,12 @@ async fn l10_units_cost_what_the_list_says_however_they_are_named(pool: PgPool) 
         let settled = asks(&gateway, "settle", &settle).await.ok();
         assert_eq!((&settled["charged"], &settled["priced_by"]), (&json!(expected), &json!("units")), "{fields}");
     }
+    // The list of requests has all of them.
+    let all = ana.get("/api/usage/requests?size=100").await.ok()["items"].clone();
+    let shown: Vec<_> = all.as_array().unwrap().iter().map(|row| (&row["quota"], &row["units"])).collect();
+    let searched = json!({ "input_tokens": 100, "web_searches": 2 });
+    assert_eq!(shown.iter().filter(|row| **row == (&json!(10_100), &searched)).count(), 2, "{shown:?}");
+    assert!(all.as_array().unwrap().iter().all(|row| row["priced_by"] == "units"), "{all}");
     // Units with a column and those without.
     let rows: Vec<(i64, Option<i64>, Option<Value>)> = sqlx::query_as(
         "select distinct on (units) prompt_tokens, cache_write_tokens, units from charges order by units, id",
@@ -96,7 +102,7 @@ async fn l10_units_cost_what_the_list_says_however_they_are_named(pool: PgPool) 
 
 #[sqlx::test(migrator = "keymeter::storage::MIGRATOR")]
 async fn units_that_cannot_be_are_refused_and_a_settlement_with_them_costs_its_hold(pool: PgPool) {
-    let (_app, gateway, key) = app_with_units(&pool).await;
+    let (_app, _, gateway, key) = app_with_units(&pool).await;
     let (invalid, not_priced) = ((400, "invalid_count"), (403, "model_not_priced"));
     let parts = "`cache_read_tokens` and `cache_write_tokens` are parts of `input_tokens`, so together they must not \
                  be more than that";
@@ -187,7 +193,7 @@ async fn units_that_cannot_be_are_refused_and_a_settlement_with_them_costs_its_h
 
 #[sqlx::test(migrator = "keymeter::storage::MIGRATOR")]
 async fn nothing_counted_is_never_free(pool: PgPool) {
-    let (_app, gateway, key) = app_with_units(&pool).await;
+    let (app, ana, gateway, key) = app_with_units(&pool).await;
     let nothing = "nothing was counted; to charge nothing, send `quota`: 0";
     for counts in [json!({ "units": {} }), json!({ "prompt_tokens": 0, "completion_tokens": 0 })] {
         let body = with(json!({ "key": key, "model": "m" }), &counts);
@@ -220,12 +226,18 @@ async fn nothing_counted_is_never_free(pool: PgPool) {
     for (reserve, settle, expected) in table {
         assert_eq!(settles(reserve.clone(), settle.clone()).await, expected, "{reserve} {settle}");
     }
+    let held = ana.get("/api/usage/requests?size=100&format=csv").await.text;
+    assert_eq!(held.matches(",hold,nothing_used\r\n").count(), 2, "{held}");
+    assert_eq!(held.matches(",hold,no_input\r\n").count(), 1, "{held}");
+    let metrics = app.stranger().get("/metrics").await.text;
+    let no_input = "keymeter_ledger_charges_total{priced_by=\"hold\",hold_reason=\"no_input\"} 1";
+    assert!(metrics.contains(no_input), "{metrics}");
     assert_ledger_invariants(&pool).await;
 }
 
 #[sqlx::test(migrator = "keymeter::storage::MIGRATOR")]
 async fn l4_a_retry_repeats_units_context_and_provider(pool: PgPool) {
-    let (app, gateway, key) = app_with_units(&pool).await;
+    let (app, _, gateway, key) = app_with_units(&pool).await;
     let all = json!({ "units": { "input_tokens": 10, "web_searches": 1 }, "context": { "service_tier": "priority" },
         "provider": "lab" });
     let others = [

@@ -18,6 +18,8 @@ use crate::api::page::PageBody;
 use crate::api::state::AppState;
 use crate::domain::bounds;
 use crate::domain::money::Quota;
+use crate::domain::prices::unit::{INPUT_TOKENS, OUTPUT_TOKENS};
+use crate::domain::prices::units::Units;
 use crate::domain::request_history::{OutcomeKind, PastOutcome, PastRequest, RequestFilter};
 use crate::domain::spend::Spend;
 use crate::domain::time::UnixTime;
@@ -73,12 +75,11 @@ pub struct LogBody {
 impl From<PastRequest> for LogBody {
     fn from(request: PastRequest) -> Self {
         let position = request.position();
-        let (r#type, content, quota, prompt_tokens, completion_tokens) = match request.outcome {
-            PastOutcome::Charged { quota, prompt_tokens, completion_tokens, .. }
-            | PastOutcome::Imported { quota, prompt_tokens, completion_tokens } => {
-                (CONSUMPTION, String::new(), quota, prompt_tokens, completion_tokens)
+        let (r#type, content, quota, units) = match request.outcome {
+            PastOutcome::Charged { quota, units, .. } | PastOutcome::Imported { quota, units } => {
+                (CONSUMPTION, String::new(), quota, units)
             }
-            PastOutcome::Refused { refusal, .. } => (ERROR, refusal.to_string(), Quota::ZERO, 0, 0),
+            PastOutcome::Refused { refusal, .. } => (ERROR, refusal.to_string(), Quota::ZERO, Units::default()),
         };
         let (token_id, token_name, username) = match request.token {
             Some(token) => (token.id.get(), token.name, token.username),
@@ -94,8 +95,8 @@ impl From<PastRequest> for LogBody {
             token_id,
             model_name: request.model,
             quota: quota.get(),
-            prompt_tokens,
-            completion_tokens,
+            prompt_tokens: units.tokens(INPUT_TOKENS).unwrap_or(0),
+            completion_tokens: units.tokens(OUTPUT_TOKENS).unwrap_or(0),
             use_time: 0,
             is_stream: false,
             channel: 0,

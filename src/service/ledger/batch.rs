@@ -154,7 +154,7 @@ impl<'a> Batch<'a> {
     pub(super) fn add_charge(&mut self, mut charge: NewCharge) {
         charge.request.ip = charge.request.ip.take().and_then(|ip| self.addresses.stored_again(ip));
         if let Some(id) = charge.reservation_id {
-            let priced_by = PricedBy::of(charge.price.is_some(), charge.hold_reason);
+            let priced_by = charge.priced_by();
             let (units, digest) = (charge.units.clone(), charge.settled_digest.clone());
             self.settled_by.insert(id, SettledBy { units, digest, priced_by });
         }

@@ -21,6 +21,7 @@ use crate::domain::client_addresses::ClientAddresses;
 use crate::domain::id::PriceId;
 use crate::domain::money::Quota;
 use crate::domain::prices::cost::GroupPrice;
+use crate::domain::prices::priced_by::HoldReason;
 use crate::domain::time::Micros;
 use crate::service::clock;
 use crate::service::core::Core;
@@ -217,6 +218,15 @@ impl Lane {
                     write: written_at - locked_at,
                     commit: written_at.elapsed(),
                 });
+                let mut charges: BTreeMap<_, u64> = BTreeMap::new();
+                for charge in &changes.charges {
+                    let priced_by = charge.priced_by();
+                    let reason = priced_by.hold_reason().map_or("", HoldReason::as_str);
+                    *charges.entry((priced_by.as_str(), reason)).or_default() += 1;
+                }
+                for ((by, reason), count) in charges {
+                    self.metrics.charged(by, reason, count);
+                }
                 Ok(changes.price_ids)
             })
             .await?;

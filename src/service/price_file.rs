@@ -80,10 +80,11 @@ fn read_model(json: &str, named: &[String], table: &Arc<UnitTable>) -> Result<Ow
     let mut rates: RatesData = serde_json::from_str(json)?;
     let variants = rates.remove("price_variants").map(|json| serde_json::from_str::<Vec<VariantData>>(json.get()));
     let variants = variants.transpose()?.unwrap_or_default();
+    let shape = rates.remove("shape").map(|json| serde_json::from_str::<String>(json.get())).transpose()?;
     let prices = rates.remove("prices").map(|json| ConditionalPrices::read(json.get())).transpose()?;
     if let Some(json) = rates.remove("provider") {
         let provider: String = serde_json::from_str(json.get())?;
-        if !rates.is_empty() || prices.is_some() || !variants.is_empty() {
+        if !rates.is_empty() || prices.is_some() || !variants.is_empty() || shape.is_some() {
             return Err("it has either a `provider` or prices of its own".into());
         }
         if !named.contains(&provider) {
@@ -97,7 +98,12 @@ fn read_model(json: &str, named: &[String], table: &Arc<UnitTable>) -> Result<Ow
         None => vec![rates.into()],
     };
     let reader = PriceReader { table, may_be_free: true };
-    Ok(OwnPrice::Prices(Arc::new(reader.prices(all, variants, None)?)))
+    let prices = reader.prices(all, variants, None)?;
+    let prices = match shape {
+        Some(shape) => prices.with_shape(&shape),
+        None => prices,
+    };
+    Ok(OwnPrice::Prices(Arc::new(prices)))
 }
 
 #[cfg(test)]

@@ -160,7 +160,7 @@ impl PublishedPrices {
             let mut read = Vec::new();
             for model in models {
                 let (model_id, names) = named(model.get());
-                let prices = read_model(&id, model.get(), table).map(Arc::new);
+                let prices = read_model(&id, model.get(), table).map(|prices| Arc::new(prices.with_shape(&id)));
                 let prices = prices.map_err(|reason| {
                     left_out.push(LeftOut { provider: id.clone(), model: model_id.clone(), reason });
                 });

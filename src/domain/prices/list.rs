@@ -215,7 +215,7 @@ impl PriceList {
         }
         let by_id = |id: &String| self.providers.iter().chain(&self.makers).find(|provider| provider.id == *id);
         let model = provider.fallbacks.iter().filter_map(by_id).find_map(|provider| provider.find(name))?;
-        let prices = model.prices.as_ref().map(|prices| Arc::new(prices.without_variants()));
+        let prices = model.prices.as_ref().map(|prices| Arc::new(prices.without_variants().with_shape(&provider.id)));
         Some(prices.ok_or(NotPriced::LeftOut))
     }
 }

@@ -31,7 +31,11 @@ pub struct ModelPrices {
     first: Rates,
     others: Vec<(Option<Condition>, Rates)>,
     variants: Vec<PriceVariant>,
+    shape: Arc<str>,
 }
+
+/// The provider whose answers most others imitate.
+const USUAL_SHAPE: &str = "openai";
 
 /// Rates that replace others in some contexts.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -56,13 +60,28 @@ impl ModelPrices {
     ) -> Result<Self, RatesInvalid> {
         let complete = |rates| Rates::new(rates, minimum.cloned(), table);
         let others = others.into_iter().map(|(condition, rates)| Ok((condition, complete(rates)?)));
-        let prices = Self { first: complete(first)?, others: others.collect::<Result<_, RatesInvalid>>()?, variants };
+        let prices = Self {
+            first: complete(first)?,
+            others: others.collect::<Result<_, RatesInvalid>>()?,
+            variants,
+            shape: USUAL_SHAPE.into(),
+        };
         for variant in &prices.variants {
             for standard in std::iter::once(&prices.first).chain(prices.others.iter().map(|(_, rates)| rates)) {
                 standard.with(variant.rates.clone())?;
             }
         }
         Ok(prices)
+    }
+
+    /// The same prices of a model whose answers look like those of another provider.
+    pub fn with_shape(self, provider: &str) -> Self {
+        Self { shape: provider.into(), ..self }
+    }
+
+    /// The provider whose answers those of the model look like.
+    pub const fn shape(&self) -> &Arc<str> {
+        &self.shape
     }
 
     /// The rates at a time, in a context.
@@ -99,7 +118,7 @@ impl ModelPrices {
 
     /// The same prices in every context.
     pub fn without_variants(&self) -> Self {
-        Self { first: self.first.clone(), others: self.others.clone(), variants: Vec::new() }
+        Self { variants: Vec::new(), ..self.clone() }
     }
 
     /// Returns true if requests without a context cost the same by both.

@@ -118,7 +118,7 @@ impl From<(&str, &Price)> for PriceBody {
 #[utoipa::path(get, path = "/api/prices", operation_id = "list_prices", tag = "usage",
     responses((status = 200, body = Envelope<PricesBody>)))]
 pub async fn list(State(app): State<Arc<AppState>>, SignedIn(caller): SignedIn) -> Result<Envelope<PricesBody>, Fails> {
-    let PricesInForce { version, settings, list, since, refused } = app.prices.in_force();
+    let PricesInForce { version, settings, read, since, refused } = app.prices.in_force();
     let refused = refused.filter(|_| caller.user.role.is_admin());
     let now = app.core.clock.now();
     let by_tokens = |(model, prices): (String, &Arc<ModelPrices>)| {
@@ -127,7 +127,7 @@ pub async fn list(State(app): State<Arc<AppState>>, SignedIn(caller): SignedIn) 
     };
     let prices = match version {
         0 => settings.all().map(PriceBody::from).collect(),
-        _ => list.entries().filter_map(by_tokens).collect(),
+        _ => read.list.entries().filter_map(by_tokens).collect(),
     };
     Ok(Envelope::of(PricesBody { since: since.get(), prices, refused }))
 }

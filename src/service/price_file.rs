@@ -5,18 +5,20 @@ use std::error::Error;
 use std::fmt::Display;
 use std::sync::Arc;
 
+use keymeter_meter::extractors::{Extractors, LeftOutExtractor, OWN_EXTRACTORS};
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
 use super::published_prices::{ConditionalPrices, LeftOut, PriceReader, PublishedPrices, RatesData, VariantData};
 use crate::domain::bounds;
 use crate::domain::prices::list::{OwnPrice, PriceList, check_name};
-use crate::domain::prices::unit::{UnitData, UnitTable};
+use crate::domain::prices::unit::{REQUESTS, UnitData, UnitTable};
 
-/// A list that was read, and what of the data does not count in it.
+/// A list that was read, how answers are read with it, and what of the data does not count in it.
 #[derive(Debug)]
 pub struct ReadPrices {
     pub list: PriceList,
+    pub extractors: Extractors,
     /// Models of the named providers that have no price here.
     pub left_out: Vec<LeftOut>,
 }
@@ -37,6 +39,18 @@ struct OwnFile {
     models: BTreeMap<String, Box<RawValue>>,
     #[serde(default)]
     units: BTreeMap<String, UnitData>,
+    /// How answers are read that those of the data and of this version do not know.
+    extractors: Option<Box<RawValue>>,
+}
+
+impl From<PriceList> for ReadPrices {
+    /// A list without data: answers are read by the extractors of this version alone.
+    fn from(list: PriceList) -> Self {
+        let mut extractors = Extractors::default();
+        // They are in the program, and a test reads them.
+        let _ = extractors.add_own(OWN_EXTRACTORS, |_| true);
+        Self { list, extractors, left_out: Vec::new() }
+    }
 }
 
 /// Reads a list from one's own file and the published data. Takes milliseconds for each hundred kilobytes.
@@ -48,7 +62,8 @@ pub fn read_prices(file: &str, data: &str) -> Result<ReadPrices, PricesInvalid> 
     if !file.trim_start().starts_with('{') {
         return Err(not_a_list(&"it is no JSON object"));
     }
-    let OwnFile { providers: named, models, units } = serde_json::from_str(file).map_err(|error| not_a_list(&error))?;
+    let OwnFile { providers: named, models, units, extractors } =
+        serde_json::from_str(file).map_err(|error| not_a_list(&error))?;
     if units.len() > bounds::MAX_OWN_UNITS {
         return Err(PricesInvalid(format!("there must be at most {} units of one's own", bounds::MAX_OWN_UNITS)));
     }
@@ -71,8 +86,26 @@ pub fn read_prices(file: &str, data: &str) -> Result<ReadPrices, PricesInvalid> 
         }
     });
     let own = own.collect::<Result<_, _>>()?;
+    let extractors = read_extractors(extractors.as_deref(), data, &table)?;
     let left_out = published.left_out.into_iter().filter(|model| named.contains(&model.provider)).collect();
-    Ok(ReadPrices { list: PriceList::new(own, &named, published.providers, table), left_out })
+    Ok(ReadPrices { list: PriceList::new(own, &named, published.providers, table), extractors, left_out })
+}
+
+/// All extractors: one's own come first, then those of this version, then those of the data. Of the data, one that
+/// cannot be read is left out: answers that need it are not read.
+fn read_extractors(own: Option<&RawValue>, data: &str, table: &UnitTable) -> Result<Extractors, PricesInvalid> {
+    let invalid = |reason: &dyn Display| PricesInvalid(format!("the extractors: {reason}"));
+    let is_unit = |unit: &str| unit != REQUESTS && table.get(unit).is_some();
+    let mut all = Extractors::default();
+    if let Some(own) = own {
+        all.add_own(own.get(), is_unit).map_err(|error| invalid(&error))?;
+        if let Some(LeftOutExtractor { provider, api_flavor, reason }) = all.left_out.first() {
+            return Err(invalid(&format!("`{api_flavor}` of {provider:?}: {reason}")));
+        }
+    }
+    all.add_own(OWN_EXTRACTORS, is_unit).map_err(|error| invalid(&error))?;
+    all.add_published(data, is_unit).map_err(|error| invalid(&error))?;
+    Ok(all)
 }
 
 /// A model of the file: a provider, or conditional prices, or rates.
@@ -137,7 +170,7 @@ mod tests {
             "alias-m": {"provider": "lab"}, "m-tiers": {"input_mtok": {"base": "5", "tiers": [{"start": 9, "price": 6}]}},
             "by-day": {"prices": [{"prices": {"input_mtok": 7}}], "price_variants":
                 [{"when": {"service_tier": "flex"}, "prices": {"input_mtok": 1}}]}}}"#;
-        let ReadPrices { list, left_out } = read_prices(file, DATA).unwrap();
+        let ReadPrices { list, left_out, .. } = read_prices(file, DATA).unwrap();
         let table = [("mine", 3), ("gift", 0), ("m", 2), ("m-tiers", 6), ("by-day", 7)];
         for (model, expected) in table {
             assert_eq!(dollars(&list, model), Ok(expected), "{model}");

@@ -140,10 +140,10 @@ impl PriceVersions {
         };
         let texts = PriceTexts { file: change.file.unwrap_or(file), data: change.data.unwrap_or(data) };
         self.prices.load().await;
-        let former = self.prices.list_of(Some(number)).ok_or(StorageError::OtherPrices)?;
+        let former = self.prices.read_of(Some(number)).ok_or(StorageError::OtherPrices)?;
         let compared = tokio::task::spawn_blocking(move || {
-            let ReadPrices { list, left_out } = read_prices(&texts.file, &texts.data)?;
-            Ok::<_, PricesInvalid>((texts, left_out, former.surprises(&list, &charged)))
+            let ReadPrices { list, left_out, .. } = read_prices(&texts.file, &texts.data)?;
+            Ok::<_, PricesInvalid>((texts, left_out, former.list.surprises(&list, &charged)))
         });
         let (texts, left_out, surprises) = compared.await.map_err(|_| StorageError::GivenUp)??;
         if !change.is_accepted && !surprises.is_empty() {

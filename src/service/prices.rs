@@ -16,7 +16,6 @@ use crate::domain::group::Groups;
 use crate::domain::id::PriceId;
 use crate::domain::price_settings::PriceSettings;
 use crate::domain::prices::cost::GroupPrice;
-use crate::domain::prices::list::PriceList;
 use crate::domain::prices::version::PriceVersion;
 use crate::domain::time::UnixTime;
 use prometheus_client::registry::Registry;
@@ -69,7 +68,7 @@ pub struct PricesInForce {
     /// The version of the list; 0 for that of the settings.
     pub version: i64,
     pub settings: Arc<PriceSettings>,
-    pub list: Arc<PriceList>,
+    pub read: Arc<ReadPrices>,
     /// Since when. Other servers may have had the list earlier; a restart does not matter.
     pub since: UnixTime,
     /// Why a newer list is not in force.
@@ -78,7 +77,7 @@ pub struct PricesInForce {
 
 impl PricesInForce {
     fn new(settings: PriceSettings, since: UnixTime) -> Self {
-        Self { version: 0, list: Arc::new(settings.list()), settings: Arc::new(settings), since, refused: None }
+        Self { version: 0, read: Arc::new(settings.list().into()), settings: Arc::new(settings), since, refused: None }
     }
 }
 
@@ -129,14 +128,14 @@ impl Prices {
     }
 
     /// The list in force.
-    pub fn list(&self) -> Arc<PriceList> {
-        Arc::clone(&self.in_force.read().unwrap_or_else(PoisonError::into_inner).list)
+    pub fn read(&self) -> Arc<ReadPrices> {
+        Arc::clone(&self.in_force.read().unwrap_or_else(PoisonError::into_inner).read)
     }
 
     /// The list, if it is that of this version; any without one.
-    pub(super) fn list_of(&self, version: Option<i64>) -> Option<Arc<PriceList>> {
+    pub(super) fn read_of(&self, version: Option<i64>) -> Option<Arc<ReadPrices>> {
         let in_force = self.in_force.read().unwrap_or_else(PoisonError::into_inner);
-        version.is_none_or(|version| version == in_force.version).then(|| Arc::clone(&in_force.list))
+        version.is_none_or(|version| version == in_force.version).then(|| Arc::clone(&in_force.read))
     }
 
     /// The list in force, and since when.
@@ -209,8 +208,8 @@ impl Prices {
         }
         tracing::info!(version = version.number, left_out = read.left_out.len(), "a new price list is in force");
         let settings = Arc::clone(&in_force.settings);
-        let (list, since) = (Arc::new(read.list), version.created_time);
-        *in_force = PricesInForce { version: version.number, settings, list, since, refused: None };
+        let (read, since) = (Arc::new(read), version.created_time);
+        *in_force = PricesInForce { version: version.number, settings, read, since, refused: None };
     }
 
     /// Reads the list and puts it in force if it can be used, and tells the other servers which list this one has.

@@ -26,6 +26,8 @@ pub struct Extracted {
 /// Why an answer is not read. Its counts are unknown then, never 0.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum ExtractError {
+    #[error("nothing says how answers of `{api_flavor}` of {provider:?} are read")]
+    Unknown { provider: String, api_flavor: String },
     #[error("there are no counts at `{0}`")]
     NoCounts(String),
     #[error("`{0}` is missing")]

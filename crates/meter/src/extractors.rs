@@ -5,10 +5,15 @@ use std::collections::BTreeMap;
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
+use crate::extraction::{ExtractError, Extracted};
 use crate::extractor::Extractor;
+use crate::json_value::JsonValue;
 
 /// What the published extractors do not say: a list of extractors, each with the APIs that it is for by provider.
 pub const OWN_EXTRACTORS: &str = include_str!("own_extractors.json");
+
+/// The APIs that answers are most often of.
+const USUAL_FLAVORS: [&str; 4] = ["chat", "default", "responses", "anthropic"];
 
 /// Extractors by provider and API. Of one API the first counts, and later ones add what it does not read.
 #[derive(Debug, Clone, Default)]
@@ -81,6 +86,42 @@ impl Extractors {
         self.by_provider.get(provider)?.get(api_flavor)
     }
 
+    /// Reads an answer, or its usage. Without the name of the API, it is read as each that the provider has: the usual
+    /// ones first, and the one that leaves the fewest numbers unread.
+    ///
+    /// # Errors
+    /// See [`ExtractError`].
+    pub fn extract(
+        &self,
+        provider: &str,
+        api_flavor: Option<&str>,
+        answer: &JsonValue,
+    ) -> Result<Extracted, ExtractError> {
+        let unknown = || ExtractError::Unknown {
+            provider: provider.to_owned(),
+            api_flavor: api_flavor.unwrap_or("any").to_owned(),
+        };
+        let flavors = self.by_provider.get(provider).ok_or_else(unknown)?;
+        if let Some(api_flavor) = api_flavor {
+            return flavors.get(api_flavor).ok_or_else(unknown)?.extract(answer);
+        }
+        let usual = USUAL_FLAVORS.iter().filter_map(|flavor| flavors.get(*flavor));
+        let others = flavors.iter().filter(|(flavor, _)| !USUAL_FLAVORS.contains(&flavor.as_str()));
+        let mut best: Result<Extracted, ExtractError> = Err(unknown());
+        for extractor in usual.chain(others.map(|(_, extractor)| extractor)) {
+            match (extractor.extract(answer), &best) {
+                (Ok(extracted), _) if extracted.unread.is_empty() => return Ok(extracted),
+                (Ok(extracted), Ok(before)) if extracted.unread.len() >= before.unread.len() => {}
+                (Ok(extracted), _) => best = Ok(extracted),
+                // It counts nothing that this one knows.
+                (Err(error @ ExtractError::NoCounts(_)), Err(_)) => best = Err(error),
+                (Err(error), Err(_)) => return Err(error),
+                (Err(_), Ok(_)) => {}
+            }
+        }
+        best
+    }
+
     fn add(&mut self, provider: &str, extractor: Extractor, is_unit: impl Fn(&str) -> bool) {
         if let Some(mapping) = extractor.mappings.iter().find(|mapping| !is_unit(&mapping.unit)) {
             let reason = format!("it counts the unknown unit `{}`", mapping.unit);
@@ -149,6 +190,43 @@ mod tests {
                 "acme chat: its root is `usage_info`",
             ]
         );
+    }
+
+    #[test]
+    fn without_the_name_of_the_api_the_one_that_reads_most_is_taken() {
+        let mapping = |path: &str, unit: &str| format!(r#"{{"path": "{path}", "dest": "{unit}"}}"#);
+        let flavor = |name: &str, mappings: &[String]| {
+            format!(r#"{{"api_flavor": "{name}", "root": "usage", "mappings": [{}]}}"#, mappings.join(","))
+        };
+        let (input, output) = (mapping("in", "input_tokens"), mapping("out", "output_tokens"));
+        let all = published(&format!(
+            "[{},{},{},{}]",
+            flavor("chat", &[mapping("prompt", "input_tokens"), mapping("completion", "output_tokens")]),
+            flavor("embeddings", &[mapping("prompt", "input_tokens")]),
+            flavor("images", &[input.clone(), output.clone(), mapping("pictures", "input_image_tokens")]),
+            flavor("responses", &[input, output]),
+        ));
+        let read = |flavor: Option<&str>, usage: &str| {
+            let answer = JsonValue::read(&format!(r#"{{"usage": {usage}}}"#)).unwrap();
+            let extracted = all.extract("acme", flavor, &answer).map_err(|error| error.to_string())?;
+            let units = extracted.units.iter().map(|(unit, count)| format!("{unit}={count}"));
+            Ok::<_, String>(units.collect::<Vec<_>>().join(" "))
+        };
+        let table = [
+            (None, r#"{"prompt": 3, "completion": 4}"#, Ok("input_tokens=3 output_tokens=4")),
+            (None, r#"{"prompt": 3, "completion": 4, "new": 5}"#, Ok("input_tokens=3 output_tokens=4")),
+            (None, r#"{"in": 3, "out": 4}"#, Ok("input_tokens=3 output_tokens=4")),
+            (None, r#"{"in": 3, "out": 4, "pictures": 2}"#, Ok("input_image_tokens=2 input_tokens=3 output_tokens=4")),
+            // Not as another API, which would count less.
+            (None, r#"{"prompt": 3}"#, Err("`usage.completion` is missing")),
+            (Some("embeddings"), r#"{"prompt": 3}"#, Ok("input_tokens=3")),
+            (None, r#"{"tokens": 3}"#, Err("there are no counts at `usage`")),
+            (Some("video"), r#"{"in": 3}"#, Err("nothing says how answers of `video` of \"acme\" are read")),
+        ];
+        for (flavor, usage, expected) in table {
+            let found = read(flavor, usage);
+            assert_eq!(found.as_deref().map_err(String::as_str), expected, "{usage}");
+        }
     }
 
     #[test]

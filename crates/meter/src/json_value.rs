@@ -1,6 +1,7 @@
 //! JSON with numbers as their text.
 
 use std::collections::BTreeMap;
+use std::fmt::{Display, Formatter};
 
 use serde_json::value::RawValue;
 
@@ -30,6 +31,25 @@ pub enum JsonValueError {
     TooDeep,
     #[error("it is not JSON: {0}")]
     NotJson(#[from] serde_json::Error),
+}
+
+impl Display for JsonValue {
+    /// As JSON, members in the order of their names.
+    fn fmt(&self, f: &mut Formatter<'_>) -> std::fmt::Result {
+        let text = |text: &str| serde_json::to_string(text).map_err(|_| std::fmt::Error);
+        let list = |items: Vec<String>| items.join(",");
+        match self {
+            Self::Null => f.write_str("null"),
+            Self::Bool(value) => write!(f, "{value}"),
+            Self::Number(number) => f.write_str(number),
+            Self::Text(value) => f.write_str(&text(value)?),
+            Self::List(items) => write!(f, "[{}]", list(items.iter().map(Self::to_string).collect())),
+            Self::Object(members) => {
+                let member = |(name, value): (&String, &Self)| Ok(format!("{}:{value}", text(name)?));
+                write!(f, "{{{}}}", list(members.iter().map(member).collect::<Result<_, std::fmt::Error>>()?))
+            }
+        }
+    }
 }
 
 impl JsonValue {
@@ -80,6 +100,14 @@ mod tests {
         let texts = members.into_iter().collect::<Vec<_>>();
         let number = |name: &str, text: &str| (name.to_owned(), JsonValue::Number(text.to_owned()));
         assert_eq!(texts, [number("a", "1e400"), number("ab", "3"), number("b", "0.10")]);
+    }
+
+    #[test]
+    fn two_texts_that_mean_the_same_are_written_the_same() {
+        let written = |text: &str| JsonValue::read(text).unwrap().to_string();
+        let text = r#"{"a":[1.50,null,true],"b":"x\"y\n"}"#;
+        assert_eq!(written(r#" {"b": "x\u0022y\n", "a": [ 1.50, null, true ]}"#), text);
+        assert_eq!(written(text), text);
     }
 
     #[test]

@@ -16,11 +16,11 @@ use crate::domain::ledger::{
 use crate::domain::money::Quota;
 use crate::domain::old_key::UsedKey;
 use crate::domain::prices::cost::{Amount, Cost};
-use crate::domain::prices::list::PriceList;
 use crate::domain::prices::priced_by::{HoldReason, PricedBy};
 use crate::domain::prices::unknown::Unknown;
 use crate::domain::time::UnixTime;
 use crate::service::key_cache::CachedKey;
+use crate::service::price_file::ReadPrices;
 use crate::service::rng::Rng;
 use crate::storage::ledger::{Changes, GatewayRequestId, NewCharge, RecordedReservation, RequestIdRecord};
 use crate::storage::reservations::{NewReservation, ReservedFor, SettledBy};
@@ -39,7 +39,7 @@ pub(super) struct Batch<'a> {
     records: BTreeMap<GatewayRequestId, RequestIdRecord>,
     /// By what reservations were settled, for those that are settled again.
     settled_by: BTreeMap<ReservationId, SettledBy>,
-    prices: Arc<PriceList>,
+    prices: Arc<ReadPrices>,
     changes: Changes,
     last_reservation: Option<ReservationId>,
     rng: &'a Rng,
@@ -50,7 +50,7 @@ impl<'a> Batch<'a> {
     pub(super) fn new(
         locked: LockedRows,
         at: Moment,
-        prices: Arc<PriceList>,
+        prices: Arc<ReadPrices>,
         rng: &'a Rng,
         addresses: ClientAddresses,
     ) -> Self {
@@ -102,13 +102,13 @@ impl<'a> Batch<'a> {
 
     /// What a charge of a token costs: what its gateway says, or what the price of the model says.
     pub(super) fn amount(&self, id: TokenId, cost: &Cost, context: &RequestContext) -> Result<Amount, LedgerError> {
-        let amount = self.prices.amount(cost, context.model.as_deref(), self.at.now, self.ratio(id));
+        let amount = self.prices.list.amount(cost, context.model.as_deref(), self.at.now, self.ratio(id));
         amount.map_err(|unknown| self.refuse_unknown(id, unknown, context))
     }
 
     /// What a reservation of a token holds: the same, but the most that a request with these counts can cost.
     pub(super) fn most(&self, id: TokenId, cost: &Cost, context: &RequestContext) -> Result<Quota, LedgerError> {
-        let most = self.prices.most(cost, context.model.as_deref(), self.at.now, self.ratio(id));
+        let most = self.prices.list.most(cost, context.model.as_deref(), self.at.now, self.ratio(id));
         most.map_err(|unknown| self.refuse_unknown(id, unknown, context))
     }
 
@@ -137,7 +137,7 @@ impl<'a> Batch<'a> {
             (before, now) => before.as_ref() == now,
         };
         let before = self.settled_by.get(&id).filter(is_same).map(|before| before.priced_by);
-        let amount = settled_cost(&self.prices, reserved, before, cost, models);
+        let amount = settled_cost(&self.prices.list, reserved, before, cost, models);
         if let PricedBy::Hold(reason) = amount.priced_by {
             let (model, reason) = (models.0, reason.as_str());
             tracing::warn!(model, reason, "a settlement is charged its hold");

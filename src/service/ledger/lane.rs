@@ -253,7 +253,7 @@ impl Lane {
         }
         let at = Moment::new(self.core.clock.micros(), self.core.calendar);
         locked.check(&self.parts.repairs, &at);
-        let prices = self.parts.prices.list_of(locked.price_version).ok_or(StorageError::OtherPrices)?;
+        let prices = self.parts.prices.read_of(locked.price_version).ok_or(StorageError::OtherPrices)?;
         let mut batch = Batch::new(locked, at, prices, &self.core.rng, self.client_addresses);
         for one in operations.iter_mut() {
             one.apply(&mut batch);

@@ -80,7 +80,7 @@ impl Ledger {
     /// Looks up the price of a model before any wallet is locked, so that the list remembers it.
     pub(super) fn remember_price(&self, cost: &Cost, model: Option<&str>) {
         if cost.quota.is_none() {
-            let _ = self.parts.prices.list().find(model.unwrap_or_default(), cost.provider.as_deref());
+            let _ = self.parts.prices.read().list.find(model.unwrap_or_default(), cost.provider.as_deref());
         }
     }
 }

@@ -37,7 +37,7 @@ impl Ledger {
         cost: Result<Cost, HoldReason>,
         model: Option<String>,
     ) -> Result<Settled, LedgerError> {
-        let cost = cost.map(|cost| self.parts.prices.list().recorded(cost));
+        let cost = cost.map(|cost| self.parts.prices.read().list.recorded(cost));
         if let Ok(cost) = &cost {
             self.remember_price(cost, model.as_deref());
         }

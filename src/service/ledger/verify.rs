@@ -70,7 +70,7 @@ impl Ledger {
         let most = match cost {
             Some(cost) if cost.quota.is_none() => {
                 let ratio = self.core.groups.ratio(&key.owner_group, &token.policy.group);
-                self.parts.prices.list().most(cost, context.model.as_deref(), at.now, ratio).map(Some)
+                self.parts.prices.read().list.most(cost, context.model.as_deref(), at.now, ratio).map(Some)
             }
             Some(_) | None => Ok(quota),
         };

@@ -1,9 +1,9 @@
 //! The file of prices that one keeps oneself: whose models count, one's own prices, and units of one's own.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::error::Error;
 use std::fmt::Display;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use keymeter_meter::extractors::{Extractors, LeftOutExtractor, OWN_EXTRACTORS};
 use serde::Deserialize;
@@ -21,6 +21,23 @@ pub struct ReadPrices {
     pub extractors: Extractors,
     /// Models of the named providers that have no price here.
     pub left_out: Vec<LeftOut>,
+    /// Numbers of usages that nobody reads, which were named in the log.
+    unread: Mutex<BTreeSet<String>>,
+}
+
+/// How many unread numbers are named, in all.
+const MAX_UNREAD: usize = 100;
+
+impl ReadPrices {
+    /// Names numbers in the log that nobody reads, each once: a provider may bill for them.
+    pub fn note_unread(&self, names: &BTreeSet<String>) {
+        let mut noted = self.unread.lock().unwrap_or_else(PoisonError::into_inner);
+        for name in names {
+            if noted.len() < MAX_UNREAD && noted.insert(name.clone()) {
+                tracing::warn!(name, "nothing reads this number of a provider's usage; it may be billed");
+            }
+        }
+    }
 }
 
 /// A text that is no list of prices: a sentence that says what is wrong and where.
@@ -49,7 +66,7 @@ impl From<PriceList> for ReadPrices {
         let mut extractors = Extractors::default();
         // They are in the program, and a test reads them.
         let _ = extractors.add_own(OWN_EXTRACTORS, |_| true);
-        Self { list, extractors, left_out: Vec::new() }
+        Self { list, extractors, left_out: Vec::new(), unread: Mutex::default() }
     }
 }
 
@@ -88,7 +105,12 @@ pub fn read_prices(file: &str, data: &str) -> Result<ReadPrices, PricesInvalid> 
     let own = own.collect::<Result<_, _>>()?;
     let extractors = read_extractors(extractors.as_deref(), data, &table)?;
     let left_out = published.left_out.into_iter().filter(|model| named.contains(&model.provider)).collect();
-    Ok(ReadPrices { list: PriceList::new(own, &named, published.providers, table), extractors, left_out })
+    Ok(ReadPrices {
+        list: PriceList::new(own, &named, published.providers, table),
+        extractors,
+        left_out,
+        unread: Mutex::default(),
+    })
 }
 
 /// All extractors: one's own come first, then those of this version, then those of the data. Of the data, one that

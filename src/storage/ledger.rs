@@ -188,6 +188,8 @@ pub struct Changes {
     pub idempotency_records: Vec<(GatewayRequestId, RequestIdRecord)>,
     /// The ids of the prices of the charges.
     pub price_ids: BTreeMap<GroupPrice, PriceId>,
+    /// Usages with a number that nobody reads, of this batch. Not written.
+    pub unread_usages: u64,
     /// The newest key of each token by whose use the grace periods of older keys begin; see
     /// [`old_keys::start_grace`](super::old_keys::start_grace). Not written by [`write()`].
     pub begun_graces: Vec<(UserId, TokenId, Option<OldKeyId>)>,
@@ -233,6 +235,7 @@ impl Changes {
             changed_reservations: Vec::new(),
             idempotency_records: Vec::new(),
             price_ids: BTreeMap::new(),
+            unread_usages: 0,
             begun_graces: Vec::new(),
         }
     }
@@ -300,6 +303,7 @@ pub async fn write(conn: &mut Conn, changes: &Changes) -> Result<(), StorageErro
         changed_reservations,
         idempotency_records,
         price_ids,
+        unread_usages: _,
         begun_graces: _,
     } = changes;
     let sums = usage_sums(charges);

@@ -21,6 +21,7 @@ pub struct LedgerMetrics {
     operations: Family<OperationLabels, Counter<u64, AtomicU64>>,
     quota: Counter<u64, AtomicU64>,
     shortfall_quota: Counter<u64, AtomicU64>,
+    unread_usages: Counter<u64, AtomicU64>,
     charges: Family<ChargeLabels, Counter<u64, AtomicU64>>,
     batch_operations: Histogram,
     batch_seconds: Family<StepLabels, Histogram>,
@@ -123,6 +124,7 @@ impl LedgerMetrics {
             operations: Family::default(),
             quota: Counter::default(),
             shortfall_quota: Counter::default(),
+            unread_usages: Counter::default(),
             charges: Family::default(),
             batch_operations: Histogram::new(OPERATIONS),
             batch_seconds: Family::new_with_constructor(|| Histogram::new(SECONDS)),
@@ -137,6 +139,8 @@ impl LedgerMetrics {
         ledger.register("shortfall_quota", help, metrics.shortfall_quota.clone());
         let help = "Charges, by what decided their amount, and why it was the hold of their reservation";
         ledger.register("charges", help, metrics.charges.clone());
+        let help = "Usages of providers with a number that nothing reads; the log names them";
+        ledger.register("unread_usages", help, metrics.unread_usages.clone());
         ledger.register("batch_operations", "Operations in a committed batch", metrics.batch_operations.clone());
         ledger.register("batch_seconds", "Seconds of a committed batch, by step", metrics.batch_seconds.clone());
         let help = "Seconds from queueing an operation to its answer";
@@ -172,6 +176,11 @@ impl LedgerMetrics {
     /// Counts the charges of a committed batch: `units`, `told` or `hold`, and why the hold.
     pub fn charged(&self, priced_by: &'static str, hold_reason: &'static str, charges: u64) {
         self.charges.get_or_create(&ChargeLabels { priced_by, hold_reason }).inc_by(charges);
+    }
+
+    /// Counts usages with a number that nothing reads.
+    pub fn unread(&self, usages: u64) {
+        self.unread_usages.inc_by(usages);
     }
 
     /// Counts a committed batch that is on disk.

@@ -9,8 +9,11 @@ use crate::harness::gateway::{CALLS, EXHAUSTED, INVALID_KEY, app_with_wallet, as
 
 #[sqlx::test(migrator = "keymeter::storage::MIGRATOR")]
 async fn invalid_input_is_refused_with_the_name_of_its_field_and_charges_nothing(pool: PgPool) {
-    const NEITHER: Refusal =
-        (400, "missing_field", "`quota`, `usd`, `units`, or `prompt_tokens` and `completion_tokens` are required");
+    const NEITHER: Refusal = (
+        400,
+        "missing_field",
+        "`quota`, `usd`, `units`, `usage`, or `prompt_tokens` and `completion_tokens` are required",
+    );
     const BOTH: Refusal = (400, "ambiguous_amount", "send either `quota` or `usd`, not both");
     const WHOLE: Refusal = (400, "invalid_field", "`quota` must be a whole number");
     const QUOTA: Refusal = (400, "invalid_quota", "`quota` must be a whole number from 0 to 500000000000000");

@@ -94,6 +94,7 @@ mod overview;
 mod price_versions;
 mod prices;
 mod private_postgres;
+mod provider_usage;
 mod refusals;
 mod refused_requests;
 mod registration;

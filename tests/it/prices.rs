@@ -276,7 +276,7 @@ async fn counts_that_say_no_cost_are_refused(pool: PgPool) {
     let part = "`cache_read_tokens` counts a part of `input_tokens`, so it must not be more than that";
     let parts = "`cache_read_tokens` and `cache_write_tokens` are parts of `input_tokens`, so together they must not \
                  be more than that";
-    let required = "`quota`, `usd`, `units`, or `prompt_tokens` and `completion_tokens` are required";
+    let required = "`quota`, `usd`, `units`, `usage`, or `prompt_tokens` and `completion_tokens` are required";
     let table = [
         (json!({ "prompt_tokens": 1 }), "missing_field", required),
         (json!({ "completion_tokens": 1 }), "missing_field", required),

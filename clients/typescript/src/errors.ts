@@ -211,6 +211,7 @@ export const CODES: Codes = new Map<string, readonly [number, Kind]>([
   ['invalid_model', [400, BadRequest]],
   ['invalid_ip', [400, BadRequest]],
   ['invalid_count', [400, BadRequest]],
+  ['invalid_usage', [400, BadRequest]],
   ['invalid_context', [400, BadRequest]],
   ['invalid_charges', [400, BadRequest]],
   ['ledger_busy', [503, Unavailable]],

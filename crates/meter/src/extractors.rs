@@ -13,7 +13,7 @@ use crate::json_value::JsonValue;
 pub const OWN_EXTRACTORS: &str = include_str!("own_extractors.json");
 
 /// The APIs that answers are most often of.
-const USUAL_FLAVORS: [&str; 4] = ["chat", "default", "responses", "anthropic"];
+const USUAL_FLAVORS: [&str; 4] = ["default", "chat", "responses", "anthropic"];
 
 /// Extractors by provider and API. Of one API the first counts, and later ones add what it does not read.
 #[derive(Debug, Clone, Default)]

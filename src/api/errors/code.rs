@@ -210,6 +210,9 @@ error_codes! {
     /// granted.
     InvalidCount = "invalid_count", [BAD_REQUEST],
         "Send units and numbers as the message says.";
+    /// What a provider's answer says that it used cannot be read, or says something else than `units`.
+    InvalidUsage = "invalid_usage", [BAD_REQUEST],
+        "Send `provider` and `flavor` with it, or `units`, `quota` or `usd`. Add an extractor if the provider is new.";
     /// `context` or `provider` is too long.
     InvalidContext = "invalid_context", [BAD_REQUEST],
         "Send short texts, as the message says.";

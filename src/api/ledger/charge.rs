@@ -7,7 +7,7 @@ use axum::extract::State;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
-use super::counts::{ContextFields, CountFields, CountText, UnitsText, count_fields};
+use super::counts::{ContextFields, CountFields, CountText, UnitsText, UsageText, count_fields};
 use super::requests::{UsdText, context, cost, request_id};
 use super::responses::{PricedByBody, TokenIdentityBody};
 use crate::api::auth::CallingGateway;
@@ -15,7 +15,7 @@ use crate::api::envelope::Envelope;
 use crate::api::errors::code::ErrorCode;
 use crate::api::errors::code::codes::{
     AmbiguousAmount, InvalidCharges, InvalidContext, InvalidCount, InvalidIp, InvalidModel, InvalidQuota,
-    InvalidRequestId, InvalidUsd, LedgerBusy, MissingField, ModelNotPriced, RequestIdReused,
+    InvalidRequestId, InvalidUsage, InvalidUsd, LedgerBusy, MissingField, ModelNotPriced, RequestIdReused,
 };
 use crate::api::errors::fails::Fails;
 use crate::api::errors::failure::ApiError;
@@ -57,18 +57,23 @@ pub struct ChargeBody {
     units: Option<UnitsText>,
     /// What the price depends on besides the model, such as `{"service_tier": "priority"}`.
     context: Option<ContextFields>,
-    /// Whose price of the model counts, if the price list has several.
+    /// Whose price of the model counts, if the price list has several, and whose `usage` it is.
     provider: Option<String>,
+    /// What the provider's answer says that was used, instead of `units`.
+    usage: Option<UsageText>,
+    /// The API of the provider that `usage` is of, such as `chat`, `responses` or `embeddings`; found by default.
+    flavor: Option<String>,
 }
 
 impl ChargeBody {
     /// The key and the charge.
     fn parse(self) -> Result<(String, QuotaRequest), ApiError> {
-        let counts = count_fields!(self);
+        let counts = CountFields { has_usage: self.usage.is_some(), ..count_fields!(self) };
+        let usage = self.usage.map(|usage| usage.read(self.flavor)).transpose()?;
         let request_id = request_id(self.request_id)?;
         let context = context(self.model, self.ip.as_deref())?;
         let cost = cost((self.quota, self.usd.as_ref()), &counts, context.model.as_deref())?;
-        let charge = QuotaRequest { cost, context, request_id };
+        let charge = QuotaRequest { cost, usage, context, request_id };
         Ok((self.key.unwrap_or_default(), charge))
     }
 }
@@ -155,7 +160,7 @@ impl From<Result<Charged, ApiError>> for OutcomeBody {
 /// Why nothing was charged.
 type ChargeErrors = (
     (KeyErrors, MissingField, InvalidModel, InvalidIp, InvalidQuota, InvalidCount, InvalidContext),
-    (AmbiguousAmount, InvalidUsd, ModelNotPriced, InvalidRequestId, RequestIdReused, LedgerBusy),
+    (AmbiguousAmount, InvalidUsd, InvalidUsage, ModelNotPriced, InvalidRequestId, RequestIdReused, LedgerBusy),
 );
 
 /// Take quota from a key and its owner's wallet.

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use serde::Deserialize;
 use serde_json::value::RawValue;
 use utoipa::openapi::RefOr;
-use utoipa::openapi::schema::{ObjectBuilder, Schema, SchemaType, Type};
+use utoipa::openapi::schema::{AdditionalProperties, ObjectBuilder, Schema, SchemaType, Type};
 use utoipa::{Number, PartialSchema, ToSchema};
 
 use crate::api::errors::code::ErrorCode;
@@ -18,6 +18,7 @@ use crate::domain::prices::cost::Cost;
 use crate::domain::prices::count::UnitCount;
 use crate::domain::prices::unit::{CACHE_READ_TOKENS, CACHE_WRITE_TOKENS, INPUT_TOKENS, OUTPUT_TOKENS};
 use crate::domain::prices::units::{Units, UnitsInvalid};
+use crate::service::ledger::{Usage, UsageInvalid};
 
 /// A count as it was sent. Its text is kept, because a float would not be exact, and so that a settlement with one that
 /// is no number is charged its hold.
@@ -53,6 +54,33 @@ impl PartialSchema for UnitsText {
 
 impl ToSchema for UnitsText {}
 
+/// The usage of a provider's answer, or the whole answer, as it came.
+#[derive(Deserialize)]
+#[serde(transparent)]
+pub struct UsageText(Box<RawValue>);
+
+impl UsageText {
+    /// Reads it; it is of this API of its provider.
+    ///
+    /// # Errors
+    /// See [`UsageInvalid`].
+    pub(super) fn read(&self, flavor: Option<String>) -> Result<Usage, UsageInvalid> {
+        Usage::read(self.0.get(), flavor)
+    }
+}
+
+impl PartialSchema for UsageText {
+    fn schema() -> RefOr<Schema> {
+        ObjectBuilder::new()
+            .schema_type(SchemaType::from(Type::Object))
+            .additional_properties(Some(AdditionalProperties::<Schema>::FreeForm(true)))
+            .description(Some("The `usage` of the provider's answer as it came, or the whole answer, at most 64 KiB."))
+            .into()
+    }
+}
+
+impl ToSchema for UsageText {}
+
 /// What the price of a request depends on besides its model, such as `{"service_tier": "priority"}`.
 pub(super) type ContextFields = BTreeMap<String, Option<String>>;
 
@@ -64,6 +92,7 @@ macro_rules! count_fields {
             units: $body.units,
             context: $body.context.unwrap_or_default(),
             provider: $body.provider,
+            has_usage: false,
         }
     };
 }
@@ -84,22 +113,25 @@ pub(super) struct CountFields {
     pub(super) units: Option<UnitsText>,
     pub(super) context: ContextFields,
     pub(super) provider: Option<String>,
+    /// Whether the answer of the provider comes with them.
+    pub(super) has_usage: bool,
 }
 
 impl CountFields {
     /// Returns true if there is what a price needs.
     pub(super) const fn say_cost(&self) -> bool {
-        match &self.by_name {
-            [Some(_), Some(_), ..] => true,
-            [None, None, ..] => self.units.is_some(),
-            _ => false,
-        }
+        self.has_usage
+            || match &self.by_name {
+                [Some(_), Some(_), ..] => true,
+                [None, None, ..] => self.units.is_some(),
+                _ => false,
+            }
     }
 
     /// # Errors
     /// Something is missing that a price needs.
     pub(super) fn check_complete(&self) -> Result<(), ApiError> {
-        let message = "`quota`, `usd`, `units`, or `prompt_tokens` and `completion_tokens` are required";
+        let message = "`quota`, `usd`, `units`, `usage`, or `prompt_tokens` and `completion_tokens` are required";
         if self.say_cost() { Ok(()) } else { Err(ApiError::new(ErrorCode::MissingField, message)) }
     }
 
@@ -168,6 +200,12 @@ impl CountFields {
 
 fn read(name: &str, count: &RawValue) -> Result<UnitCount, UnitsInvalid> {
     UnitCount::read(count.get()).map_err(|invalid| UnitsInvalid::UnitCount { unit: name.to_owned(), invalid })
+}
+
+impl From<UsageInvalid> for ApiError {
+    fn from(invalid: UsageInvalid) -> Self {
+        Self::new(ErrorCode::InvalidUsage, invalid.to_string())
+    }
 }
 
 impl From<UnitsInvalid> for ApiError {

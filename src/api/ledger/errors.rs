@@ -85,6 +85,7 @@ impl From<LedgerError> for ApiError {
             LedgerError::UnknownCost { why: Unknown::Invalid(_) | Unknown::TooExpensive(_), .. } => {
                 Self::new(ErrorCode::InvalidCount, message)
             }
+            LedgerError::InvalidUsage(_) => Self::new(ErrorCode::InvalidUsage, message),
             LedgerError::Busy => Self::new(ErrorCode::LedgerBusy, message),
             LedgerError::Storage(storage) => storage.into(),
         }

@@ -7,7 +7,7 @@ use axum::extract::State;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
-use super::counts::{ContextFields, CountFields, CountText, UnitsText, count_fields};
+use super::counts::{ContextFields, CountFields, CountText, UnitsText, UsageText, count_fields};
 use super::requests::{UsdText, context, cost, model, optional_amount, request_id, settled_cost};
 use super::responses::{PricedByBody, TokenIdentityBody};
 use crate::api::auth::CallingGateway;
@@ -25,6 +25,7 @@ use crate::api::ledger::errors::KeyErrors;
 use crate::api::state::AppState;
 use crate::domain::bounds;
 use crate::domain::ledger::{OnExpiry, Refusal, RefusalReason, ReservationHandle};
+use crate::domain::prices::priced_by::HoldReason;
 use crate::service::ledger::{ExtendRequest, QuotaRequest, ReserveOutcome, Reserved, Term};
 
 /// A hold on quota.
@@ -148,8 +149,12 @@ pub struct SettleBody {
     units: Option<UnitsText>,
     /// What the price depends on besides the model, such as `{"service_tier": "priority"}`.
     context: Option<ContextFields>,
-    /// Whose price of the model counts, if the price list has several.
+    /// Whose price of the model counts, if the price list has several, and whose `usage` it is.
     provider: Option<String>,
+    /// What the provider's answer says that was used, instead of `units`.
+    usage: Option<UsageText>,
+    /// The API of the provider that `usage` is of, such as `chat`, `responses` or `embeddings`; found by default.
+    flavor: Option<String>,
 }
 
 /// A reservation that was settled.
@@ -211,7 +216,7 @@ pub async fn reserve(
     let context = context(body.model, body.ip.as_deref())?;
     let cost = cost((body.quota, body.usd.as_ref()), &counts, context.model.as_deref())?;
     let on_expiry = on_expiry(body.on_expiry.as_deref())?;
-    let request = QuotaRequest { cost, context, request_id };
+    let request = QuotaRequest { cost, usage: None, context, request_id };
     let key = body.key.as_deref().unwrap_or_default();
     let reserved = app.ledger.reserve(gateway, key, request, Term { seconds, on_expiry }).await?;
     Ok(Envelope::of(reserved.into()))
@@ -249,8 +254,14 @@ pub async fn settle(
     CallingGateway(gateway): CallingGateway,
     Json(body): Json<SettleBody>,
 ) -> Result<Envelope<SettledBody>, Fails<(ReservationErrors, AmountErrors, InvalidModel)>> {
-    let counts = count_fields!(body);
+    let counts = CountFields { has_usage: body.usage.is_some(), ..count_fields!(body) };
     let cost = settled_cost((body.quota, body.usd.as_ref()), &counts)?;
+    let usage = body.usage.map(|usage| usage.read(body.flavor)).transpose();
+    let cost = match usage {
+        // Beside an amount it is only recorded.
+        Err(_) if cost.as_ref().is_ok_and(|cost| cost.quota.is_none()) => Err(HoldReason::InvalidUsage),
+        usage => cost.map(|cost| (cost, usage.unwrap_or_default())),
+    };
     let model = model(body.model)?;
     let reservation = handle(body.reservation_id.as_deref())?;
     let settled = app.ledger.settle(gateway, reservation, cost, model).await?;

@@ -21,14 +21,14 @@ pub fn settled_cost(
     cost: Result<&Cost, HoldReason>,
     models: (&str, &str),
 ) -> Amount {
+    if let (ReservationState::Settled(settlement), Some(priced_by)) = (reservation.state, before) {
+        return Amount { quota: settlement.requested, price: None, priced_by };
+    }
     let cost = match cost {
         Ok(Cost { quota: Some(quota), .. }) => return Amount::told(*quota),
         Ok(cost) => cost,
         Err(reason) => return Amount::held(reservation.held, reason),
     };
-    if let (ReservationState::Settled(settlement), Some(priced_by)) = (reservation.state, before) {
-        return Amount { quota: settlement.requested, price: None, priced_by };
-    }
     let amount = match cost.units.get(INPUT_TOKENS) {
         UnitCount::ZERO if asked.names_input && cost.units.used().next().is_some() => Err(HoldReason::NoInput),
         UnitCount::ZERO if asked.names_input => Err(HoldReason::NothingUsed),
@@ -114,7 +114,8 @@ mod tests {
         let (by, told, not_priced) = (PricedBy::Units, PricedBy::Told, PricedBy::Hold(HoldReason::ModelNotPriced));
         let table = [
             (cost(&list, open, Some(5), None, ("other", "asked")), (told, 5)),
-            (cost(&list, settled, Some(5), Some(by), ("other", "asked")), (told, 5)),
+            (cost(&list, settled, Some(5), None, ("other", "asked")), (told, 5)),
+            (cost(&list, settled, Some(5), Some(told), ("other", "asked")), (told, 70)),
             (cost(&list, settled, None, Some(by), ("other", "asked")), (by, 70)),
             (cost(&list, settled, None, Some(not_priced), ("other", "asked")), (not_priced, 70)),
             (cost(&list, settled, None, None, ("other", "asked")), (by, 1_000_000)),

@@ -200,6 +200,11 @@ impl PriceList {
         Ok(prices)
     }
 
+    /// The id of a provider that goes by this name; the name itself if no provider that counts does.
+    pub fn provider_id(&self, name: &str) -> String {
+        self.find_provider(name).map_or_else(|| name.trim().to_lowercase(), |provider| provider.id.clone())
+    }
+
     fn find_provider(&self, name: &str) -> Option<&Provider> {
         let name = name.trim().to_lowercase();
         let has_rule = |provider: &&Provider| provider.other_names.as_ref().is_some_and(|rule| rule.matches(&name));

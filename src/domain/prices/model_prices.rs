@@ -35,7 +35,7 @@ pub struct ModelPrices {
 }
 
 /// The provider whose answers most others imitate.
-const USUAL_SHAPE: &str = "openai";
+pub const DEFAULT_SHAPE: &str = "openai";
 
 /// Rates that replace others in some contexts.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -64,7 +64,7 @@ impl ModelPrices {
             first: complete(first)?,
             others: others.collect::<Result<_, RatesInvalid>>()?,
             variants,
-            shape: USUAL_SHAPE.into(),
+            shape: DEFAULT_SHAPE.into(),
         };
         for variant in &prices.variants {
             for standard in std::iter::once(&prices.first).chain(prices.others.iter().map(|(_, rates)| rates)) {

@@ -21,6 +21,8 @@ named! {
         ModelNotPriced = "model_not_priced",
         /// Its counts cannot be.
         InvalidCount = "invalid_count",
+        /// The usage of its answer cannot be read.
+        InvalidUsage = "invalid_usage",
         /// Nothing was counted.
         NothingUsed = "nothing_used",
         /// No input was counted, although the reservation named some.

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use super::error::LedgerError;
 use super::locked::LockedRows;
+use super::usage::{ReadUsage, Usage, UsageInvalid};
 use crate::domain::calendar::Moment;
 use crate::domain::client_addresses::ClientAddresses;
 use crate::domain::group::Ratio;
@@ -100,6 +101,24 @@ impl<'a> Batch<'a> {
         self.changes.idempotency_records.push((key, record));
     }
 
+    /// What a request used and cost, with what its provider's answer says.
+    pub(super) fn read_usage(
+        &mut self,
+        sent: &Cost,
+        usage: Option<&Usage>,
+        model: Option<&str>,
+    ) -> Result<ReadUsage, UsageInvalid> {
+        let Some(usage) = usage else {
+            return Ok(ReadUsage { cost: sent.clone(), model: None, unread: BTreeSet::new() });
+        };
+        let read = usage.cost(sent, model.unwrap_or_default(), &self.prices)?;
+        if !read.unread.is_empty() {
+            self.prices.note_unread(&read.unread);
+            self.changes.unread_usages += 1;
+        }
+        Ok(read)
+    }
+
     /// What a charge of a token costs: what its gateway says, or what the price of the model says.
     pub(super) fn amount(&self, id: TokenId, cost: &Cost, context: &RequestContext) -> Result<Amount, LedgerError> {
         let amount = self.prices.list.amount(cost, context.model.as_deref(), self.at.now, self.ratio(id));
@@ -124,19 +143,30 @@ impl<'a> Batch<'a> {
         }
     }
 
+    /// What decided when a reservation was settled, if that was with the same counts and usage, and without an amount.
+    pub(super) fn settled_before(
+        &self,
+        id: ReservationId,
+        sent: Result<&Cost, HoldReason>,
+        digest: Option<&Vec<u8>>,
+    ) -> Option<PricedBy> {
+        let before = self.settled_by.get(&id)?;
+        let sent = sent.ok().filter(|sent| sent.quota.is_none())?;
+        let is_same = match (&before.digest, digest) {
+            (None, None) => before.units == sent.units,
+            (before, now) => before.as_ref() == now,
+        };
+        is_same.then_some(before.priced_by)
+    }
+
     /// What a settlement costs; `models` are the one that answered and the one that was requested.
     pub(super) fn settled_amount(
         &self,
-        id: ReservationId,
         reserved: (&Reservation, &Asked),
-        (cost, digest): (Result<&Cost, HoldReason>, Option<&Vec<u8>>),
+        before: Option<PricedBy>,
+        cost: Result<&Cost, HoldReason>,
         models: (&str, &str),
     ) -> Amount {
-        let is_same = |before: &&SettledBy| match (&before.digest, digest) {
-            (None, None) => cost.is_ok_and(|cost| before.units == cost.units),
-            (before, now) => before.as_ref() == now,
-        };
-        let before = self.settled_by.get(&id).filter(is_same).map(|before| before.priced_by);
         let amount = settled_cost(&self.prices.list, reserved, before, cost, models);
         if let PricedBy::Hold(reason) = amount.priced_by {
             let (model, reason) = (models.0, reason.as_str());

@@ -66,7 +66,7 @@ impl Ledger {
         key: &str,
         charge: QuotaRequest,
     ) -> Result<FoundRequest, LedgerError> {
-        let repeatable = repeatable(&charge.cost);
+        let repeatable = repeatable(&charge.cost, charge.usage.as_ref());
         self.find_request((gateway, RefusedCall::Charge), key, charge, &repeatable).await
     }
 
@@ -83,10 +83,9 @@ impl Ledger {
             }
         };
         let (key, request_id) = (Arc::clone(&request.key), request.request_id.clone());
-        let priced_by = request.cost.priced_by();
         let outcome = self.lanes.queue(Charge(request))?;
         Ok(Either::Left(async move {
-            let outcome = outcome.await?;
+            let (outcome, priced_by) = outcome.await?;
             self.note_old_key(&key);
             Ok(Charged { outcome, priced_by, request_id, token: key.identity() })
         }))
@@ -107,7 +106,7 @@ struct Charge(KeyRequest);
 impl Operation for Charge {
     const NAME: &'static str = "charge";
 
-    type Outcome = ChargeOutcome;
+    type Outcome = (ChargeOutcome, PricedBy);
 
     fn owner(&self) -> UserId {
         self.0.owner()
@@ -121,15 +120,18 @@ impl Operation for Charge {
         self.0.idempotency.as_ref().map(|idempotency| &idempotency.key)
     }
 
-    fn apply(&self, batch: &mut Batch<'_>) -> Result<ChargeOutcome, LedgerError> {
+    fn apply(&self, batch: &mut Batch<'_>) -> Result<(ChargeOutcome, PricedBy), LedgerError> {
         let request = &self.0;
         if let Some(answer) = request.recorded(batch)? {
-            return repeated(answer);
+            let read = batch.read_usage(&request.cost, request.usage.as_ref(), request.context.model.as_deref());
+            let cost = read.as_ref().map_or(&request.cost, |read| &read.cost);
+            return Ok((repeated(answer)?, cost.priced_by()));
         }
-        let KeyRequest { gateway, key, cost, context, .. } = request;
+        let KeyRequest { gateway, key, context, .. } = request;
         let token = request.token();
         let used = batch.find_key(key)?;
-        let Amount { quota, price, .. } = batch.amount(token, cost, context)?;
+        let cost = &batch.read_usage(&request.cost, request.usage.as_ref(), context.model.as_deref())?.cost;
+        let Amount { quota, price, priced_by } = batch.amount(token, cost, context)?;
         batch.balances.charge(token, quota, cost.units.model_tokens(), context, &batch.at)?;
         batch.add_charge(NewCharge {
             gateway_id: Some(*gateway),
@@ -148,7 +150,7 @@ impl Operation for Charge {
         batch.used_keys.note(token, used);
         let outcome = ChargeOutcome { charged: quota, remain_quota: batch.balances.remain(token) };
         request.record(batch, RecordedAnswer::Charge(outcome));
-        Ok(outcome)
+        Ok((outcome, priced_by))
     }
 
     fn refused(&self, refusal: Refusal, at: UnixTime) -> Option<RefusedRequest<'_>> {

@@ -1,5 +1,6 @@
 //! Why an operation failed.
 
+use super::usage::UsageInvalid;
 use crate::domain::ledger::{Refusal, RefusalReason};
 use crate::domain::prices::unknown::Unknown;
 use crate::storage::StorageError;
@@ -16,6 +17,9 @@ pub enum LedgerError {
     /// The gateway sent no amount, and its counts do not say one.
     #[error("{}", unknown_cost(model, why))]
     UnknownCost { model: String, why: Unknown },
+    /// What the provider's answer says that it used.
+    #[error(transparent)]
+    InvalidUsage(#[from] UsageInvalid),
     /// The queue is full, or the wallet is blocked by another transaction.
     #[error("the ledger is busy; retry shortly")]
     Busy,

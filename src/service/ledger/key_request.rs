@@ -6,6 +6,7 @@ use super::batch::Batch;
 use super::error::LedgerError;
 use super::ledger::Ledger;
 use super::request_id::RequestId;
+use super::usage::Usage;
 use crate::domain::id::{GatewayId, TokenId, UserId};
 use crate::domain::key::Digest;
 use crate::domain::ledger::{Refusal, RequestContext};
@@ -22,6 +23,8 @@ use crate::storage::ledger::{RecordedAnswer, RequestIdRecord};
 pub struct QuotaRequest {
     /// What it costs; of a reservation, the most that it may cost.
     pub cost: Cost,
+    /// What the provider's answer says that it used, besides; of a charge.
+    pub usage: Option<Usage>,
     /// What the token is used for.
     pub context: RequestContext,
     /// The gateway's own id of the request.
@@ -46,6 +49,7 @@ pub(super) struct KeyRequest {
     call: RefusedCall,
     pub(super) key: Arc<CachedKey>,
     pub(super) cost: Cost,
+    pub(super) usage: Option<Usage>,
     pub(super) context: RequestContext,
     /// The gateway's id of the request, or the one that it is answered.
     pub(super) request_id: String,
@@ -61,7 +65,7 @@ impl Ledger {
         request: QuotaRequest,
         repeatable: &str,
     ) -> Result<FoundRequest, LedgerError> {
-        let QuotaRequest { cost, context, request_id } = request;
+        let QuotaRequest { cost, usage, context, request_id } = request;
         let cost = self.parts.prices.read().list.recorded(cost);
         let unknown = |digest: Option<&Digest>| {
             self.unknown_key((gateway, call), digest, &context, cost.quota, request_id.as_deref())
@@ -78,7 +82,7 @@ impl Ledger {
         };
         self.remember_price(&cost, context.model.as_deref());
         let request_id = request_id.unwrap_or_else(|| self.new_request_id());
-        Ok(FoundRequest::Live(KeyRequest { gateway, call, key, cost, context, request_id, idempotency }))
+        Ok(FoundRequest::Live(KeyRequest { gateway, call, key, cost, usage, context, request_id, idempotency }))
     }
 }
 

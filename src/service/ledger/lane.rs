@@ -227,6 +227,7 @@ impl Lane {
                 for ((by, reason), count) in charges {
                     self.metrics.charged(by, reason, count);
                 }
+                self.metrics.unread(changes.unread_usages);
                 Ok(changes.price_ids)
             })
             .await?;

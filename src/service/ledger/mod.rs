@@ -32,6 +32,7 @@ mod request_id;
 mod reserve;
 mod rows;
 mod settle;
+mod usage;
 mod verify;
 
 pub use self::charge::Charged;
@@ -43,4 +44,5 @@ pub use self::ledger::Ledger;
 pub use self::parts::LedgerParts;
 pub use self::reserve::{ReserveOutcome, Reserved, Term};
 pub use self::settle::Settled;
+pub use self::usage::{Usage, UsageInvalid};
 pub use self::verify::Verification;

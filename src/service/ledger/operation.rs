@@ -218,9 +218,12 @@ impl<O: Operation> PendingOperation for Waiting<O> {
 const fn outcome_of<T>(outcome: &Result<T, LedgerError>) -> OperationOutcome {
     match outcome {
         Ok(_) => OperationOutcome::Ok,
-        Err(LedgerError::Refused(_) | LedgerError::RequestIdReused | LedgerError::UnknownCost { .. }) => {
-            OperationOutcome::Refused
-        }
+        Err(
+            LedgerError::Refused(_)
+            | LedgerError::RequestIdReused
+            | LedgerError::UnknownCost { .. }
+            | LedgerError::InvalidUsage(_),
+        ) => OperationOutcome::Refused,
         Err(LedgerError::Busy) => OperationOutcome::Busy,
         Err(LedgerError::Storage(_)) => OperationOutcome::Failed,
     }

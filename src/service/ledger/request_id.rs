@@ -10,6 +10,7 @@ use crate::domain::prices::unit::{CACHE_READ_TOKENS, CACHE_WRITE_TOKENS, INPUT_T
 use crate::domain::token::TokenIdentity;
 use crate::service::ledger::error::LedgerError;
 use crate::service::ledger::ledger::Ledger;
+use crate::service::ledger::usage::Usage;
 use crate::storage::ledger::{self, GatewayRequestId, RecordedAnswer, RequestIdRecord};
 use crate::storage::{self, keys};
 
@@ -46,8 +47,8 @@ impl RequestId {
 /// The cost of a request as a retry has to repeat it. A cost by counts is written as its counts, so that a retry after
 /// a change of the price is the same request. Amounts are written as older versions wrote them, without parts of the
 /// prompt.
-pub(super) fn repeatable(cost: &Cost) -> String {
-    let rest = rest(cost);
+pub(super) fn repeatable(cost: &Cost, usage: Option<&Usage>) -> String {
+    let rest = rest(cost, usage);
     let tokens = |unit| cost.units.tokens(unit).unwrap_or(0);
     let counts = format!("{} {}", tokens(INPUT_TOKENS), tokens(OUTPUT_TOKENS));
     match (cost.quota, cost.units.tokens(CACHE_READ_TOKENS), cost.units.tokens(CACHE_WRITE_TOKENS)) {
@@ -57,17 +58,17 @@ pub(super) fn repeatable(cost: &Cost) -> String {
     }
 }
 
-/// What older versions did not know: units that have no column, context and provider. Empty if there is none.
-pub(super) fn rest(cost: &Cost) -> String {
+/// What older versions did not know: units that have no column, context, provider and usage. Empty if there is none.
+pub(super) fn rest(cost: &Cost, usage: Option<&Usage>) -> String {
     let others = cost.units.others().map(|(unit, count)| format!(" {unit}={count}"));
     let context = cost.context.iter().map(|(key, value)| format!(" {key:?}={value:?}"));
     let provider = cost.provider.iter().map(|provider| format!(" {provider:?}"));
-    others.chain(context).chain(provider).collect()
+    others.chain(context).chain(provider).chain(usage.map(Usage::repeatable)).collect()
 }
 
 /// Of a settlement with more than the counts that its charge has columns for.
-pub(super) fn settled_digest(cost: &Cost) -> Option<Vec<u8>> {
-    (!rest(cost).is_empty()).then(|| Sha256::digest(repeatable(cost)).to_vec())
+pub(super) fn settled_digest(cost: &Cost, usage: Option<&Usage>) -> Option<Vec<u8>> {
+    (!rest(cost, usage).is_empty()).then(|| Sha256::digest(repeatable(cost, usage)).to_vec())
 }
 
 impl Ledger {
@@ -102,11 +103,8 @@ mod tests {
         let plain = Units::from([("input_tokens", 7), ("output_tokens", 3)]);
         let cached = Units::from([("input_tokens", 7), ("output_tokens", 3), ("cache_read_tokens", 2)]);
         let text = |quota: Option<i64>, units: &Units| {
-            repeatable(&Cost {
-                quota: quota.map(|quota| Quota::grant(quota).unwrap()),
-                units: units.clone(),
-                ..Cost::default()
-            })
+            let quota = quota.map(|quota| Quota::grant(quota).unwrap());
+            repeatable(&Cost { quota, units: units.clone(), ..Cost::default() }, None)
         };
         assert_eq!(text(Some(40), &cached), "40 7 3");
         assert_eq!(text(None, &cached), "priced 7 3 2 0");

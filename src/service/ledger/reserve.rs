@@ -62,10 +62,10 @@ impl Ledger {
         term: Term,
     ) -> Result<Reserved, LedgerError> {
         // An amount is written as older versions wrote it, which knew no counts.
-        let cost = request
-            .cost
-            .quota
-            .map_or_else(|| repeatable(&request.cost), |quota| format!("{}{}", quota.get(), rest(&request.cost)));
+        let cost = request.cost.quota.map_or_else(
+            || repeatable(&request.cost, None),
+            |quota| format!("{}{}", quota.get(), rest(&request.cost, None)),
+        );
         let repeatable = format!("reserve {cost} {} {}", term.seconds, term.on_expiry.as_str());
         let request = match self.find_request((gateway, RefusedCall::Reserve), key, request, &repeatable).await? {
             FoundRequest::Live(request) => request,

@@ -6,8 +6,9 @@ use super::ledger::Ledger;
 use super::operation::Operation;
 use super::request_id::settled_digest;
 use super::rows::NeededRows;
+use super::usage::{ReadUsage, Usage};
 use crate::domain::id::{GatewayId, UserId};
-use crate::domain::ledger::{Effect, ReservationHandle, Settlement};
+use crate::domain::ledger::{Asked, Effect, ReservationHandle, Settlement};
 use crate::domain::money::Quota;
 use crate::domain::prices::cost::{Amount, Cost};
 use crate::domain::prices::priced_by::{HoldReason, PricedBy};
@@ -25,7 +26,7 @@ pub struct Settled {
 }
 
 impl Ledger {
-    /// Ends a reservation as a charge of `cost`, or of its hold if that cannot be read. Is idempotent. `model` is the
+    /// Ends a reservation as a charge of `cost` with the usage of the provider's answer, or of its hold if that cannot be read. Is idempotent. `model` is the
     /// one that answered, if it is another one than the reservation was made for.
     ///
     /// # Errors
@@ -34,15 +35,18 @@ impl Ledger {
         &self,
         gateway: GatewayId,
         reservation: ReservationHandle,
-        cost: Result<Cost, HoldReason>,
+        cost: Result<(Cost, Option<Usage>), HoldReason>,
         model: Option<String>,
     ) -> Result<Settled, LedgerError> {
-        let cost = cost.map(|cost| self.parts.prices.read().list.recorded(cost));
+        let (cost, usage) = match cost {
+            Ok((cost, usage)) => (Ok(self.parts.prices.read().list.recorded(cost)), usage),
+            Err(reason) => (Err(reason), None),
+        };
         if let Ok(cost) = &cost {
             self.remember_price(cost, model.as_deref());
         }
-        let digest = cost.as_ref().ok().and_then(settled_digest);
-        self.lanes.execute(Settle { gateway, reservation, cost, digest, model }).await
+        let digest = cost.as_ref().ok().and_then(|cost| settled_digest(cost, usage.as_ref()));
+        self.lanes.execute(Settle { gateway, reservation, cost, usage, digest, model }).await
     }
 }
 
@@ -51,6 +55,7 @@ struct Settle {
     gateway: GatewayId,
     reservation: ReservationHandle,
     cost: Result<Cost, HoldReason>,
+    usage: Option<Usage>,
     digest: Option<Vec<u8>>,
     model: Option<String>,
 }
@@ -76,15 +81,19 @@ impl Operation for Settle {
         let (reservation, ReservedFor { mut request, asked }) = batch.reservation(self.reservation)?;
         // Before the price: what cannot be settled has no cost.
         batch.balances.to_settle(self.gateway, id)?;
-        let answered = self.model.as_ref().unwrap_or(&request.model);
-        let cost = self.cost.as_ref().map_err(|reason| *reason);
+        let read = self.read_usage(batch, &request.model, &asked);
+        let (cost, told_model) = match &read {
+            Ok(read) => (Ok(&read.cost), read.model.as_ref()),
+            Err(reason) => (Err(*reason), None),
+        };
+        let answered = self.model.as_ref().or(told_model).unwrap_or(&request.model).clone();
         let models = (answered.as_str(), request.model.as_str());
-        let amount = batch.settled_amount(id, (&reservation, &asked), (cost, self.digest.as_ref()), models);
+        let sent = self.cost.as_ref().map_err(|reason| *reason);
+        let before = batch.settled_before(id, sent, self.digest.as_ref());
+        let amount = batch.settled_amount((&reservation, &asked), before, cost, models);
         let Amount { quota, price, priced_by } = amount;
         let units = cost.map(|cost| cost.units.clone()).unwrap_or_default();
-        if let Some(model) = &self.model {
-            request.model.clone_from(model);
-        }
+        request.model = answered;
         let (settlement, effect) = batch.balances.settle(self.gateway, id, quota, units.model_tokens(), &batch.at)?;
         if effect == Effect::Applied {
             batch.add_charge(NewCharge {
@@ -103,5 +112,16 @@ impl Operation for Settle {
             });
         }
         Ok(Settled { settlement, remain_quota: batch.balances.remain(reservation.token_id), priced_by })
+    }
+}
+
+impl Settle {
+    /// What was used and what it cost, as far as that can be read.
+    fn read_usage(&self, batch: &mut Batch<'_>, requested: &str, asked: &Asked) -> Result<ReadUsage, HoldReason> {
+        let mut sent = self.cost.clone()?;
+        // Its shape is that of the provider of the reservation, unless another one was sent.
+        sent.provider = sent.provider.or_else(|| asked.provider.clone());
+        let model = self.model.as_deref().unwrap_or(requested);
+        batch.read_usage(&sent, self.usage.as_ref(), Some(model)).map_err(|_| HoldReason::InvalidUsage)
     }
 }

@@ -169,6 +169,7 @@ CODES: Final[Mapping[str, tuple[int, type[Refused] | type[Unavailable]]]] = {
     "invalid_model": (400, BadRequest),
     "invalid_ip": (400, BadRequest),
     "invalid_count": (400, BadRequest),
+    "invalid_usage": (400, BadRequest),
     "invalid_context": (400, BadRequest),
     "invalid_charges": (400, BadRequest),
     "body_too_large": (413, BadRequest),

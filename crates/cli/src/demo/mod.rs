@@ -203,6 +203,7 @@ fn request(models: &[Model], rng: &mut dyn CryptoRng) -> QuotaRequest {
             units: Units::from([("input_tokens", input), ("output_tokens", output)]),
             ..Cost::default()
         },
+        usage: None,
         request_id: None,
     }
 }

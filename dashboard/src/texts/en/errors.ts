@@ -51,6 +51,7 @@ export const errors = {
   invalid_model: `Model names can have up to ${limits.model_characters} characters.`,
   invalid_ip: 'Enter an IP address, without a port.',
   invalid_count: 'These counts aren’t possible.',
+  invalid_usage: 'The usage of the provider’s answer can’t be read.',
   invalid_context: 'The context or the provider is too long.',
   not_signed_in: 'Sign in to continue.',
   invalid_credential: 'Your session has ended. Sign in again.',

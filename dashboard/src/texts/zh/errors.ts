@@ -50,6 +50,7 @@ export const errors: Texts['errors'] = {
   invalid_model: `模型名称最多 ${limits.model_characters} 个字符。`,
   invalid_ip: '请输入 IP 地址，不带端口。',
   invalid_count: '用量数值无效。',
+  invalid_usage: '无法读取服务商返回的用量。',
   invalid_context: '上下文或服务商名称过长。',
   not_signed_in: '请先登录。',
   invalid_credential: '登录已失效，请重新登录。',

@@ -150,8 +150,8 @@ pub struct PastRequestBody {
     prompt_tokens: i64,
     /// Output tokens.
     completion_tokens: i64,
-    /// All that was counted, by unit; those with 0 are left out.
-    units: UnitsBody,
+    /// All that was counted, by unit; those with 0 are left out. Null if it was refused.
+    units: Option<UnitsBody>,
     /// What decided the amount: `units`, `told` or `hold`; null if it was not charged here.
     priced_by: Option<&'static str>,
     /// Why it was the hold of its reservation, as the gateway was answered.
@@ -231,7 +231,7 @@ impl From<PastRequest> for PastRequestBody {
             shortfall: shortfall.get(),
             prompt_tokens: tokens(&units, INPUT_TOKENS),
             completion_tokens: tokens(&units, OUTPUT_TOKENS),
-            units: UnitsBody::from(units),
+            units: refusal.is_none().then(|| units.into()),
             priced_by: priced_by.map(PricedBy::as_str),
             hold_reason: priced_by.and_then(PricedBy::hold_reason).map(HoldReason::as_str),
             ip: request.ip,

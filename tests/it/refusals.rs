@@ -41,7 +41,7 @@ async fn a_refusal_says_which_request_of_which_key_was_refused_and_why(pool: PgP
     let common = json!({
         "outcome": "refused", "token_id": one, "token_name": "one", "user_id": ana.id, "username": "ana",
         "gateway_id": gateway_id, "gateway_name": "edge", "quota": 0, "usd": 0, "shortfall": 0, "prompt_tokens": 0,
-        "completion_tokens": 0, "reservation_id": null,
+        "completion_tokens": 0, "units": null, "priced_by": null, "hold_reason": null, "reservation_id": null,
     });
     let row = |more: Value| {
         let mut row = common.clone();
@@ -75,7 +75,7 @@ async fn a_refusal_says_which_request_of_which_key_was_refused_and_why(pool: PgP
     let csv = ana.get(&format!("{REQUESTS}?format=csv&request_id=r-1")).await;
     let line = format!(
         "{},{START},refused,{},ana,{one},one,gpt-4o,0,0,0,0,0,model_not_allowed,this token may not use this model,\
-         charge,7,0,192.0.2.7,r-1,,{gateway_id},edge\r\n",
+         charge,7,0,192.0.2.7,r-1,,{gateway_id},edge,,,\r\n",
         rows[1]["id"].as_str().unwrap(),
         ana.id
     );

@@ -18,7 +18,7 @@ use crate::domain::prices::cost::Cost;
 use crate::domain::prices::count::UnitCount;
 use crate::domain::prices::unit::{CACHE_READ_TOKENS, CACHE_WRITE_TOKENS, INPUT_TOKENS, OUTPUT_TOKENS};
 use crate::domain::prices::units::{Units, UnitsInvalid};
-use crate::service::ledger::{Usage, UsageInvalid};
+use crate::service::ledger::{ProviderUsage, UsageInvalid};
 
 /// A count as it was sent. Its text is kept, because a float would not be exact, and so that a settlement with one that
 /// is no number is charged its hold.
@@ -64,8 +64,8 @@ impl UsageText {
     ///
     /// # Errors
     /// See [`UsageInvalid`].
-    pub(super) fn read(&self, flavor: Option<String>) -> Result<Usage, UsageInvalid> {
-        Usage::read(self.0.get(), flavor)
+    pub(super) fn read(&self, flavor: Option<String>) -> Result<ProviderUsage, UsageInvalid> {
+        ProviderUsage::read(self.0.get(), flavor)
     }
 }
 

@@ -32,8 +32,8 @@ pub struct PricedByBody {
     /// `units`: what was counted, and the price list; `told`: the amount that was sent; `hold`: the hold of the
     /// reservation, because no other amount was known.
     priced_by: &'static str,
-    /// Why it was the hold: `model_not_priced`, `invalid_count`, `invalid_usage`, `nothing_used`, `no_input` (the reservation named
-    /// some) or `expired`.
+    /// Why it was the hold: `model_not_priced`, `invalid_count`, `invalid_usage`, `nothing_used`, `no_input` (the
+    /// reservation named some) or `expired`.
     #[serde(skip_serializing_if = "Option::is_none")]
     hold_reason: Option<&'static str>,
 }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use super::error::LedgerError;
 use super::locked::LockedRows;
-use super::usage::{ReadUsage, Usage, UsageInvalid};
+use super::provider_usage::{ProviderUsage, ReadUsage, UsageInvalid};
 use crate::domain::calendar::Moment;
 use crate::domain::client_addresses::ClientAddresses;
 use crate::domain::group::Ratio;
@@ -105,7 +105,7 @@ impl<'a> Batch<'a> {
     pub(super) fn read_usage(
         &mut self,
         sent: &Cost,
-        usage: Option<&Usage>,
+        usage: Option<&ProviderUsage>,
         model: Option<&str>,
     ) -> Result<ReadUsage, UsageInvalid> {
         let Some(usage) = usage else {

@@ -1,6 +1,6 @@
 //! Why an operation failed.
 
-use super::usage::UsageInvalid;
+use super::provider_usage::UsageInvalid;
 use crate::domain::ledger::{Refusal, RefusalReason};
 use crate::domain::prices::unknown::Unknown;
 use crate::storage::StorageError;

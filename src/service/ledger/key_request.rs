@@ -5,8 +5,8 @@ use std::sync::Arc;
 use super::batch::Batch;
 use super::error::LedgerError;
 use super::ledger::Ledger;
+use super::provider_usage::ProviderUsage;
 use super::request_id::RequestId;
-use super::usage::Usage;
 use crate::domain::id::{GatewayId, TokenId, UserId};
 use crate::domain::key::Digest;
 use crate::domain::ledger::{Refusal, RequestContext};
@@ -24,7 +24,7 @@ pub struct QuotaRequest {
     /// What it costs; of a reservation, the most that it may cost.
     pub cost: Cost,
     /// What the provider's answer says that it used, besides; of a charge.
-    pub usage: Option<Usage>,
+    pub usage: Option<ProviderUsage>,
     /// What the token is used for.
     pub context: RequestContext,
     /// The gateway's own id of the request.
@@ -49,7 +49,7 @@ pub(super) struct KeyRequest {
     call: RefusedCall,
     pub(super) key: Arc<CachedKey>,
     pub(super) cost: Cost,
-    pub(super) usage: Option<Usage>,
+    pub(super) usage: Option<ProviderUsage>,
     pub(super) context: RequestContext,
     /// The gateway's id of the request, or the one that it is answered.
     pub(super) request_id: String,

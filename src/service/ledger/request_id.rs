@@ -10,7 +10,7 @@ use crate::domain::prices::unit::{CACHE_READ_TOKENS, CACHE_WRITE_TOKENS, INPUT_T
 use crate::domain::token::TokenIdentity;
 use crate::service::ledger::error::LedgerError;
 use crate::service::ledger::ledger::Ledger;
-use crate::service::ledger::usage::Usage;
+use crate::service::ledger::provider_usage::ProviderUsage;
 use crate::storage::ledger::{self, GatewayRequestId, RecordedAnswer, RequestIdRecord};
 use crate::storage::{self, keys};
 
@@ -47,7 +47,7 @@ impl RequestId {
 /// The cost of a request as a retry has to repeat it. A cost by counts is written as its counts, so that a retry after
 /// a change of the price is the same request. Amounts are written as older versions wrote them, without parts of the
 /// prompt.
-pub(super) fn repeatable(cost: &Cost, usage: Option<&Usage>) -> String {
+pub(super) fn repeatable(cost: &Cost, usage: Option<&ProviderUsage>) -> String {
     let rest = rest(cost, usage);
     let tokens = |unit| cost.units.tokens(unit).unwrap_or(0);
     let counts = format!("{} {}", tokens(INPUT_TOKENS), tokens(OUTPUT_TOKENS));
@@ -59,15 +59,15 @@ pub(super) fn repeatable(cost: &Cost, usage: Option<&Usage>) -> String {
 }
 
 /// What older versions did not know: units that have no column, context, provider and usage. Empty if there is none.
-pub(super) fn rest(cost: &Cost, usage: Option<&Usage>) -> String {
+pub(super) fn rest(cost: &Cost, usage: Option<&ProviderUsage>) -> String {
     let others = cost.units.others().map(|(unit, count)| format!(" {unit}={count}"));
     let context = cost.context.iter().map(|(key, value)| format!(" {key:?}={value:?}"));
     let provider = cost.provider.iter().map(|provider| format!(" {provider:?}"));
-    others.chain(context).chain(provider).chain(usage.map(Usage::repeatable)).collect()
+    others.chain(context).chain(provider).chain(usage.map(ProviderUsage::repeatable)).collect()
 }
 
 /// Of a settlement with more than the counts that its charge has columns for.
-pub(super) fn settled_digest(cost: &Cost, usage: Option<&Usage>) -> Option<Vec<u8>> {
+pub(super) fn settled_digest(cost: &Cost, usage: Option<&ProviderUsage>) -> Option<Vec<u8>> {
     (!rest(cost, usage).is_empty()).then(|| Sha256::digest(repeatable(cost, usage)).to_vec())
 }
 

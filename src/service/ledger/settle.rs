@@ -4,9 +4,9 @@ use super::batch::Batch;
 use super::error::LedgerError;
 use super::ledger::Ledger;
 use super::operation::Operation;
+use super::provider_usage::{ProviderUsage, ReadUsage};
 use super::request_id::settled_digest;
 use super::rows::NeededRows;
-use super::usage::{ReadUsage, Usage};
 use crate::domain::id::{GatewayId, UserId};
 use crate::domain::ledger::{Asked, Effect, ReservationHandle, Settlement};
 use crate::domain::money::Quota;
@@ -26,8 +26,9 @@ pub struct Settled {
 }
 
 impl Ledger {
-    /// Ends a reservation as a charge of `cost` with the usage of the provider's answer, or of its hold if that cannot be read. Is idempotent. `model` is the
-    /// one that answered, if it is another one than the reservation was made for.
+    /// Ends a reservation as a charge of `cost` with the usage of the provider's answer, or of its hold if that cannot
+    /// be read. Is idempotent. `model` is the one that answered, if it is another one than the reservation was made
+    /// for.
     ///
     /// # Errors
     /// See [`LedgerError`].
@@ -35,7 +36,7 @@ impl Ledger {
         &self,
         gateway: GatewayId,
         reservation: ReservationHandle,
-        cost: Result<(Cost, Option<Usage>), HoldReason>,
+        cost: Result<(Cost, Option<ProviderUsage>), HoldReason>,
         model: Option<String>,
     ) -> Result<Settled, LedgerError> {
         let (cost, usage) = match cost {
@@ -55,7 +56,7 @@ struct Settle {
     gateway: GatewayId,
     reservation: ReservationHandle,
     cost: Result<Cost, HoldReason>,
-    usage: Option<Usage>,
+    usage: Option<ProviderUsage>,
     digest: Option<Vec<u8>>,
     model: Option<String>,
 }

@@ -15,7 +15,7 @@ use crate::service::price_file::ReadPrices;
 
 /// The usage of a provider's answer as it came, or the whole answer.
 #[derive(Debug, Clone)]
-pub struct Usage {
+pub struct ProviderUsage {
     answer: Arc<JsonValue>,
     /// Which API of the provider it is of, if the gateway says it.
     flavor: Option<String>,
@@ -52,7 +52,7 @@ pub(super) struct ReadUsage {
     pub(super) unread: BTreeSet<String>,
 }
 
-impl Usage {
+impl ProviderUsage {
     /// Reads JSON of at most 64 KiB.
     ///
     /// # Errors
@@ -66,8 +66,8 @@ impl Usage {
         format!(" usage {:?} {}", self.flavor, self.answer)
     }
 
-    /// What a request to `model` cost: what was `sent` beside the usage, and what that says. Where an amount was sent, it
-    /// is only recorded.
+    /// What a request to `model` cost: what was `sent` beside the usage, and what that says. Where an amount was sent,
+    /// it is only recorded.
     pub(super) fn cost(&self, sent: &Cost, model: &str, prices: &ReadPrices) -> Result<ReadUsage, UsageInvalid> {
         let read = self.extract(sent, model, prices).and_then(|extracted| merge(sent, extracted));
         match read {

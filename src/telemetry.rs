@@ -6,7 +6,6 @@ pub mod database_calls;
 pub mod jobs;
 pub mod ledger;
 pub mod log;
-pub mod prices;
 pub mod refused_requests;
 pub mod requests;
 pub mod traces;

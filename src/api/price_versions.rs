@@ -48,8 +48,7 @@ pub struct SetPricesBody {
 /// A version of the price list, without the list.
 #[derive(Debug, Serialize, ToSchema)]
 pub struct PriceVersionBody {
-    /// Ascends with each list that is set; the highest is in force. 0: none was set, so the prices of the settings are
-    /// in force.
+    /// Ascends with each list that is set; the highest is in force. 0: none was set.
     number: i64,
     /// Unix timestamp.
     created_time: i64,

@@ -11,7 +11,6 @@ use super::envelope::Envelope;
 use super::state::AppState;
 use crate::api::errors::fails::Fails;
 use crate::domain::decimal;
-use crate::domain::price::{Price, Rate, TokenPrices};
 use crate::domain::prices::count::UnitCount;
 use crate::domain::prices::model_prices::{ModelPrices, PriceContext, RatesByUnit};
 use crate::domain::prices::unit::{INPUT_TOKENS, REQUESTS};
@@ -24,8 +23,6 @@ pub struct PricesBody {
     since: i64,
     /// The prices, by model.
     prices: Vec<PriceBody>,
-    /// Why the newest price list is not in force; null if it is, and for everyone but administrators.
-    refused: Option<String>,
 }
 
 /// What a model costs: dollars as decimal text, for a million tokens unless it says otherwise.
@@ -65,14 +62,6 @@ pub struct AboveBody {
     rates: TokenRatesBody,
 }
 
-impl From<&TokenPrices> for TokenRatesBody {
-    fn from(rates: &TokenPrices) -> Self {
-        let [prompt, completion, cached, cache_write] =
-            [rates.prompt, rates.completion, rates.cached, rates.cache_write].map(|rate: Rate| rate.to_string());
-        Self { prompt, completion, cached, cache_write }
-    }
-}
-
 impl TokenRatesBody {
     /// The rates of a request with so many input tokens; `None` if tokens in or out have none.
     fn at(rates: &RatesByUnit, input_tokens: i64) -> Option<Self> {
@@ -101,33 +90,18 @@ impl PriceBody {
     }
 }
 
-impl From<(&str, &Price)> for PriceBody {
-    fn from((model, price): (&str, &Price)) -> Self {
-        let above = price.above.as_ref();
-        Self {
-            model: model.to_owned(),
-            rates: (&price.rates).into(),
-            request: price.request.to_string(),
-            above: above.map(|above| AboveBody { prompt_tokens: above.prompt_tokens, rates: (&above.rates).into() }),
-        }
-    }
-}
-
 /// What models cost by their tokens, now: the prices by which requests are charged whose gateway sends counts and no
 /// amount.
 #[utoipa::path(get, path = "/api/prices", operation_id = "list_prices", tag = "usage",
     responses((status = 200, body = Envelope<PricesBody>)))]
-pub async fn list(State(app): State<Arc<AppState>>, SignedIn(caller): SignedIn) -> Result<Envelope<PricesBody>, Fails> {
-    let PricesInForce { version, settings, read, since, refused } = app.prices.in_force();
-    let refused = refused.filter(|_| caller.user.role.is_admin());
+pub async fn list(State(app): State<Arc<AppState>>, _caller: SignedIn) -> Result<Envelope<PricesBody>, Fails> {
+    let PricesInForce { read, since, .. } = app.prices.in_force();
     let now = app.core.clock.now();
     let by_tokens = |(model, prices): (String, &Arc<ModelPrices>)| {
         let rates = prices.in_force(now, &PriceContext::new()).ok()?;
         PriceBody::by_tokens(model, &rates.by_unit())
     };
-    let prices = match version {
-        0 => settings.all().map(PriceBody::from).collect(),
-        _ => read.list.entries().filter_map(by_tokens).collect(),
-    };
-    Ok(Envelope::of(PricesBody { since: since.get(), prices, refused }))
+    let mut prices: Vec<PriceBody> = read.list.entries().filter_map(by_tokens).collect();
+    prices.sort_by(|one, other| one.model.cmp(&other.model));
+    Ok(Envelope::of(PricesBody { since: since.get(), prices }))
 }

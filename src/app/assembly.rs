@@ -1,6 +1,5 @@
 //! The services of a process, and what they share.
 
-use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -16,7 +15,7 @@ use crate::api::{
     same_site::Cookies,
     state::{ApiSettings, AppState},
 };
-use crate::config::{self, ClientOf, Config, ListKey, Registration, TokenApi};
+use crate::config::{ClientOf, Config, ListKey, Registration, TokenApi};
 use crate::domain::clock::Clock;
 use crate::domain::group::Groups;
 use crate::domain::id::UserId;
@@ -46,7 +45,7 @@ use crate::service::overview::Overviews;
 use crate::service::own_tokens::OwnTokens;
 use crate::service::passwords::{HashCost, Passwords};
 use crate::service::price_versions::PriceVersions;
-use crate::service::prices::{PriceFile, Prices};
+use crate::service::prices::Prices;
 use crate::service::rate_limiter::{RateLimiter, RequestLimits};
 use crate::service::recent_balances::RecentBalances;
 use crate::service::refused_requests::RefusedRequests;
@@ -110,8 +109,7 @@ impl App {
         let authenticator = Arc::new(Authenticator::new(&base, Arc::clone(&rate_limiter)));
         let recent_balances = Arc::new(RecentBalances::new());
         let key_cache = Arc::new(KeyCache::start(&base, Arc::clone(&recent_balances), &mut registry));
-        let from = (config.prices.clone(), groups.clone());
-        let prices = Arc::new(Prices::new(&base, from, price_file(config.file.clone()), &mut registry));
+        let prices = Arc::new(Prices::new(&base));
         let invalidator = Invalidator::new(
             Arc::clone(&authenticator),
             Arc::clone(&key_cache),
@@ -232,13 +230,6 @@ fn request_limits(config: &Config) -> RequestLimits {
         register: limits.register_per_minute,
         writes: limits.writes_per_minute,
     }
-}
-
-/// Reads the prices of the settings file again. Without a file, or if it is a pipe, they do not change.
-fn price_file(file: Option<PathBuf>) -> Option<PriceFile> {
-    let path = file.filter(|file| file.is_file())?;
-    let read = |text: &str, path: &Path| config::read_prices(text, path).map_err(|error| error.to_string());
-    Some(PriceFile { path, read })
 }
 
 fn account_rules(config: &Config, groups: &Groups) -> Result<AccountRules, StartError> {

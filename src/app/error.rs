@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use keymeter_postgres::PrivateError;
 
 use crate::domain::cell::CellLabel;
+use crate::service::price_versions::SetPricesError;
 use crate::service::secrets::SecretsError;
 use crate::service::users::UsersError;
 use crate::service::vault::MasterKeyInvalid;
@@ -46,6 +47,8 @@ pub enum StartError {
     WrongCell { database: String, setting: CellLabel },
     #[error("cannot create the root account: {0}; set KEYMETER_ROOT__PASSWORD")]
     Root(UsersError),
+    #[error("cannot make the section [prices] of the settings the price list: {0}")]
+    Prices(SetPricesError),
     #[error("{0}")]
     Fill(String),
     #[error(transparent)]

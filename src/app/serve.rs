@@ -12,14 +12,13 @@ use zeroize::Zeroizing;
 use super::assembly::App;
 use super::database::{Database, Opened, open};
 use super::error::StartError;
-use super::stop_signals::{ReloadSignal, StopSignals};
+use super::stop_signals::StopSignals;
 use crate::api::router::router_when_full;
 use crate::config::Config;
 use crate::domain::clock::SystemClock;
 use crate::service;
 use crate::service::jobs::{JobRules, Jobs, expire_reservations};
 use crate::service::passwords::HashCost;
-use crate::service::prices::Prices;
 use crate::service::rng::Rng;
 use crate::version::VERSION;
 
@@ -32,7 +31,7 @@ pub async fn serve(
     fill: impl AsyncFnOnce(&Opened, &Config) -> Result<(), StartError>,
 ) -> Result<(), StartError> {
     // First: what is started below must be stopped too.
-    let mut stop = StopSignals::catch_for_service();
+    let mut stop = StopSignals::catch();
     let listener = keymeter_connections::listen(&config.server.listen)
         .await
         .map_err(|error| StartError::Listen(config.server.listen.clone(), error))?;
@@ -72,6 +71,7 @@ async fn prepare(
     let generated_password =
         app.state.users.ensure_root(config.root.password.as_ref()).await.map_err(StartError::Root)?;
     app.foreign_keys.load().await?;
+    app.state.price_versions.adopt(&config.prices).await.map_err(StartError::Prices)?;
     app.prices.load().await;
     Ok((app, generated_password))
 }
@@ -147,20 +147,10 @@ impl App {
             tokio::spawn(write_refused),
             tokio::spawn(Arc::clone(&self.old_key_uses).run()),
             tokio::spawn(Arc::clone(&self.prices).run()),
-            tokio::spawn(read_prices_on_signal(Arc::clone(&self.prices))),
             tokio::spawn(self.state.core.invalidator.clone().listen(db, Arc::clone(&self.clock_reader))),
         ];
         tasks.extend(self.repairer.take().map(|(repairer, queue)| tokio::spawn(repairer.run(queue))));
         tasks
-    }
-}
-
-/// Lets prices be read again at each SIGHUP.
-async fn read_prices_on_signal(prices: Arc<Prices>) {
-    let mut reload = ReloadSignal::catch();
-    loop {
-        reload.received().await;
-        prices.read_now();
     }
 }
 

@@ -130,18 +130,6 @@ impl Config {
     }
 }
 
-/// The prices of the text of a settings file; `None` if it has no such section.
-///
-/// # Errors
-/// See [`ConfigError`]. Other settings of the file are not checked.
-pub fn read_prices(text: &str, file: &Path) -> Result<Option<PriceSettings>, ConfigError> {
-    match parse(text, file)?.remove("prices") {
-        None => Ok(None),
-        Some(Value::Table(prices)) => deserialize(prices, "prices").map(Some),
-        Some(_) => Err(ConfigError::Value("prices".into(), "it is a section".into())),
-    }
-}
-
 fn read(file: &Path) -> Result<String, ConfigError> {
     std::fs::read_to_string(file).map_err(|cause| ConfigError::File { path: file.to_owned(), cause })
 }
@@ -366,15 +354,12 @@ mod tests {
     }
 
     #[test]
-    fn prices_are_read_with_the_settings_and_alone() {
+    fn prices_are_read_with_the_settings() {
         let file = tempfile::NamedTempFile::new().unwrap();
         let read = |text: &str| {
             std::fs::write(file.path(), text).unwrap();
             let all = Config::from_sources(Some(file.path()), std::iter::empty()).map(|config| config.prices);
-            let alone = read_prices(text, file.path()).map(Option::unwrap_or_default);
-            let message = |error: &ConfigError| error.to_string();
-            assert_eq!(all.as_ref().map_err(message), alone.as_ref().map_err(message), "{text}");
-            alone.map_err(|error| error.to_string())
+            all.map_err(|error| error.to_string())
         };
         assert_eq!(read(""), Ok(PriceSettings::default()));
         let list = read("[prices]\n\"gpt-5.5*\" = { prompt = \"5\", completion = \"30\" }\n").unwrap();

@@ -125,21 +125,6 @@ impl Price {
         let all = all.chain([(INPUT_TOKENS, input.clone())]);
         all.map(|(unit, rate)| (unit.to_owned(), rate)).collect()
     }
-
-    /// All numbers of it as the members of a JSON object.
-    pub fn content(&self) -> String {
-        let rates = |rates: &TokenPrices| {
-            let TokenPrices { prompt, completion, cached, cache_write } = *rates;
-            format!(
-                r#""prompt":{},"completion":{},"cached":{},"cache_write":{}"#,
-                prompt.nanos, completion.nanos, cached.nanos, cache_write.nanos
-            )
-        };
-        let above = self.above.as_ref().map_or_else(String::new, |above| {
-            format!(r#","above":{{"prompt_tokens":{},{}}}"#, above.prompt_tokens, rates(&above.rates))
-        });
-        format!(r#"{},"request":{}{above}"#, rates(&self.rates), self.request.nanos)
-    }
 }
 
 /// A price as settings write it: what is left out has a default.

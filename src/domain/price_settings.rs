@@ -1,17 +1,12 @@
 //! The section `[prices]` of the settings: what each model costs.
 
 use std::collections::BTreeMap;
-use std::sync::Arc;
 
 use serde::Deserialize;
-use sha2::{Digest, Sha256};
 
 use super::bounds;
-use super::group::Groups;
 use super::price::Price;
-use super::prices::list::{OwnPrice, PriceList, PricedNameInvalid, check_name};
-use super::prices::model_prices::ModelPrices;
-use super::prices::unit::UnitTable;
+use super::prices::list::{PricedNameInvalid, check_name};
 
 /// Prices by the name of the model.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
@@ -34,7 +29,14 @@ pub enum PriceSettingsInvalid {
 
 impl PriceSettings {
     /// The list of these prices.
-    pub fn list(&self) -> PriceList {
+    #[cfg(test)]
+    pub fn list(&self) -> super::prices::list::PriceList {
+        use std::sync::Arc;
+
+        use super::prices::list::{OwnPrice, PriceList};
+        use super::prices::model_prices::ModelPrices;
+        use super::prices::unit::UnitTable;
+
         let Ok(units) = UnitTable::with(BTreeMap::new()) else {
             return PriceList::default();
         };
@@ -50,19 +52,6 @@ impl PriceSettings {
     /// All prices by the names of the settings.
     pub fn all(&self) -> impl ExactSizeIterator<Item = (&str, &Price)> {
         self.all.iter().map(|(name, price)| (name.as_str(), price))
-    }
-
-    /// Equal if requests cost the same by this list and these groups, else different: 64 hexadecimal digits. No name
-    /// has a line break in it.
-    pub fn digest(&self, groups: &Groups) -> String {
-        let mut hash = Sha256::new();
-        for (name, info) in groups.all() {
-            hash.update(format!("{name:?}\n{}\n", info.ratio));
-        }
-        for (name, price) in &self.all {
-            hash.update(format!("{name}\n{}\n", price.content()));
-        }
-        hex::encode(hash.finalize())
     }
 }
 
@@ -105,19 +94,5 @@ mod tests {
         let many: Vec<_> = many.iter().map(String::as_str).collect();
         assert_eq!(list(&many), Err(PriceSettingsInvalid::TooMany));
         assert_eq!(list(&many[1..]).unwrap().all().len(), 10_000);
-    }
-
-    #[test]
-    fn equal_lists_have_equal_digests_and_different_ones_do_not() {
-        let digests = [list(&[]), list(&["a"]), list(&["b"]), list(&["a", "b"])]
-            .map(|list| list.unwrap().digest(&Groups::default()));
-        assert_eq!(digests[0].len(), 64);
-        for (at, digest) in digests.iter().enumerate() {
-            assert!(!digests[..at].contains(digest));
-        }
-        let both = list(&["a", "b"]).unwrap();
-        assert_eq!(both.digest(&Groups::default()), digests[3]);
-        let groups: BTreeMap<_, _> = toml::from_str("[a]\ndescription = \"\"\nratio = \"1\"").unwrap();
-        assert_ne!(both.digest(&Groups::new(groups)), digests[3]);
     }
 }

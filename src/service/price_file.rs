@@ -8,11 +8,15 @@ use std::sync::{Arc, Mutex, PoisonError};
 use keymeter_meter::extractors::{Extractors, LeftOutExtractor, OWN_EXTRACTORS};
 use serde::Deserialize;
 use serde_json::value::RawValue;
+use serde_json::{Map, Value, json};
 
 use super::published_prices::{ConditionalPrices, LeftOut, PriceReader, PublishedPrices, RatesData, VariantData};
 use crate::domain::bounds;
+use crate::domain::price::Price;
+use crate::domain::price_settings::PriceSettings;
 use crate::domain::prices::list::{OwnPrice, PriceList, check_name};
-use crate::domain::prices::unit::{REQUESTS, UnitData, UnitTable};
+use crate::domain::prices::rate::{RateTier, TieredRate};
+use crate::domain::prices::unit::{KNOWN_UNITS, REQUESTS, UnitData, UnitTable};
 
 /// A list that was read, how answers are read with it, and what of the data does not count in it.
 #[derive(Debug)]
@@ -111,6 +115,24 @@ pub fn read_prices(file: &str, data: &str) -> Result<ReadPrices, PricesInvalid> 
         left_out,
         unread: Mutex::default(),
     })
+}
+
+/// The file with the prices of the section `[prices]` of the settings.
+pub fn file_of(settings: &PriceSettings) -> String {
+    let keys: BTreeMap<&str, &str> = KNOWN_UNITS.iter().map(|(unit, data)| (unit.as_str(), data.price_key())).collect();
+    let rate = |TieredRate { base, tiers }: TieredRate| match tiers.as_slice() {
+        [] => json!(base.to_string()),
+        tiers => {
+            let tier = |tier: &RateTier| json!({ "start": tier.start, "price": tier.rate.to_string() });
+            json!({ "base": base.to_string(), "tiers": tiers.iter().map(tier).collect::<Vec<_>>() })
+        }
+    };
+    let model = |(name, price): (&str, &Price)| {
+        let rates = price.rates_by_unit().into_iter();
+        let rates = rates.filter_map(|(unit, of)| Some(((*keys.get(unit.as_str())?).to_owned(), rate(of))));
+        (name.to_owned(), Value::Object(rates.collect()))
+    };
+    json!({ "models": settings.all().map(model).collect::<Map<_, _>>() }).to_string()
 }
 
 /// All extractors: one's own come first, then those of this version, then those of the data. Of the data, one that

@@ -4,11 +4,13 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use super::actors::{self, ActorError};
-use super::price_file::{PricesInvalid, ReadPrices, read_prices};
+use super::price_file::{PricesInvalid, ReadPrices, file_of, read_prices};
 use super::prices::Prices;
 use crate::domain::audit::{Action, Actor, AuditEntry, Subject};
 use crate::domain::caller::Caller;
 use crate::domain::expected_version::{ExpectedVersion, VersionChanged};
+use crate::domain::id::UserId;
+use crate::domain::price_settings::PriceSettings;
 use crate::domain::prices::version::{PriceTexts, PriceVersion};
 use crate::domain::time::DAY;
 use crate::service::core::Core;
@@ -163,6 +165,51 @@ impl PriceVersions {
         Ok(ShownPrices { version, texts, left_out })
     }
 
+    /// Makes the section `[prices]` of the settings the first version, if there is none yet. Later it counts no more.
+    ///
+    /// # Errors
+    /// The database, or a price that is too long to be stored.
+    pub async fn adopt(&self, settings: &PriceSettings) -> Result<(), SetPricesError> {
+        if settings.all().len() == 0 {
+            return Ok(());
+        }
+        let texts = PriceTexts { file: file_of(settings), data: "[]".to_owned() };
+        read_prices(&texts.file, &texts.data)?;
+        for left in (0..TRIES).rev() {
+            match self.insert_first(&texts).await {
+                Err(StorageError::Blocked(_)) if left > 0 => tokio::time::sleep(PAUSE).await,
+                Err(error) => return Err(error.into()),
+                Ok(true) => {
+                    tracing::warn!("the section [prices] of the settings is the first price list now");
+                    break;
+                }
+                Ok(false) => {
+                    tracing::warn!("the section [prices] of the settings counts no more: there is a price list");
+                    break;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Returns true if there was no list.
+    async fn insert_first(&self, texts: &PriceTexts) -> Result<bool, StorageError> {
+        let mut tx = self.core.db.begin().await?;
+        if price_versions::find_newest_number(&mut tx).await? > 0 {
+            return Ok(false);
+        }
+        price_versions::lock(&mut tx).await?;
+        if price_versions::find_newest_number(&mut tx).await? > 0 {
+            return Ok(false);
+        }
+        let note = "from the section [prices] of the settings".to_owned();
+        let version = PriceVersion { number: 1, created_time: self.core.clock.now(), created_by: UserId::new(0), note };
+        price_versions::insert(&mut tx, &version, texts).await?;
+        audit::insert(&mut tx, set_entry(Actor::Service, &version)).await?;
+        self.core.invalidator.commit_prices(tx).await?;
+        Ok(true)
+    }
+
     async fn insert(&self, caller: &Caller, version: &PriceVersion, texts: &PriceTexts) -> Result<(), SetPricesError> {
         let mut tx = self.core.db.begin().await?;
         price_versions::lock(&mut tx).await?;
@@ -172,12 +219,15 @@ impl PriceVersions {
             return Err(SetPricesError::Changed(VersionChanged { version: number }));
         }
         price_versions::insert(&mut tx, version, texts).await?;
-        let entry = AuditEntry::new(version.created_time, Actor::from(caller), Action::PricesSet, Subject::prices())
-            .with([("version", version.number.to_string()), ("note", version.note.clone())]);
-        audit::insert(&mut tx, entry).await?;
+        audit::insert(&mut tx, set_entry(Actor::from(caller), version)).await?;
         self.core.invalidator.commit_prices(tx).await?;
         Ok(())
     }
+}
+
+fn set_entry(actor: Actor<'_>, version: &PriceVersion) -> AuditEntry {
+    AuditEntry::new(version.created_time, actor, Action::PricesSet, Subject::prices())
+        .with([("version", version.number.to_string()), ("note", version.note.clone())])
 }
 
 /// Reads a list where it delays no request.

@@ -2,7 +2,6 @@
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::Duration;
 
 use axum::body::Body;
 use http::{HeaderValue, Method, header};
@@ -85,7 +84,7 @@ async fn l10_a_list_that_is_set_is_in_force_on_every_server_at_once(pool: PgPool
         json!({ "model": model, "prompt": prompt, "completion": "10", "cached": prompt, "cache_write": prompt,
             "request": "0", "above": null })
     };
-    assert_eq!(listed["prices"], json!([price("mine", "3"), price("lab/m", "2")]));
+    assert_eq!(listed["prices"], json!([price("lab/m", "2"), price("mine", "3")]));
 
     // The data alone: the file stays.
     let cheaper = data().to_string().replace("\"input_mtok\":2", "\"input_mtok\":1");
@@ -155,23 +154,6 @@ async fn a_list_that_cannot_be_used_changes_nothing(pool: PgPool) {
     let set: Vec<u16> = both.iter().map(|answer| answer.status.as_u16()).filter(|status| *status == 200).collect();
     assert_eq!(set, [200]);
     assert_eq!(root.get(PRICES).await.ok()["number"], 4);
-}
-
-#[sqlx::test(migrator = "keymeter::storage::MIGRATOR")]
-async fn the_section_of_the_settings_replaces_no_list_that_is_set_while_it_is_read(pool: PgPool) {
-    let section = tempfile::NamedTempFile::new().unwrap();
-    std::fs::write(section.path(), "[prices]\n\"a\" = { request = \"1\" }\n").unwrap();
-    let app = TestApp::with_file(pool, section.path()).await;
-    let root = app.root().await;
-    std::fs::write(section.path(), "[prices]\n\"b\" = { request = \"1\" }\n").unwrap();
-    let set = async {
-        // The file is read twice, three times as long apart.
-        tokio::time::sleep(Duration::from_millis(100)).await;
-        sets(&root, json!({ "file": { "models": { "mine": { "input_mtok": 1, "output_mtok": 1 } } } })).await.ok();
-    };
-    tokio::join!(app.prices.read_again(), set);
-    let listed = root.get("/api/prices").await.ok();
-    assert_eq!(listed["prices"][0]["model"], "mine", "{listed}");
 }
 
 #[sqlx::test(migrations = false)]

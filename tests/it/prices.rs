@@ -2,20 +2,16 @@
 
 use std::path::Path;
 
-use keymeter::domain::clock::Clock;
-
 use serde_json::{Value, json};
 use sqlx::PgPool;
 use tempfile::NamedTempFile;
 
-use crate::harness::client::Client;
-use crate::harness::database::{self, url};
+use crate::harness::database;
 use crate::harness::gateway::{
     ENDED, NO_RESERVATION, REUSED, TOKEN_DISABLED, TOKEN_SHORT, asks, balances, edits, refused, settles,
 };
 use crate::harness::ledger_invariants::{assert_ledger_invariants, violations};
-use crate::harness::wait::eventually;
-use crate::harness::{Caller, MASTER_KEY, START, TestApp, process};
+use crate::harness::{Caller, START, TestApp, process};
 
 /// 2 and 10 dollars, so that a token of the prompt is a unit and one of the completion are five.
 const PRICES: &str = r#"
@@ -149,8 +145,7 @@ async fn work_that_is_done_is_never_free_because_a_price_is_missing(pool: PgPool
     let settle = async |model: Option<&str>, gone: bool| {
         let id = asks(&gateway, "reserve", &reserve).await.ok()["reservation_id"].clone();
         if gone {
-            std::fs::write(file.path(), "[prices]\n").unwrap();
-            app.prices.read_again().await;
+            app.sets_prices("[prices]\n").await;
         }
         let body = json!({ "reservation_id": id, "model": model, "prompt_tokens": 100, "completion_tokens": 10 });
         let first = asks(&gateway, "settle", &body).await.ok();
@@ -161,10 +156,9 @@ async fn work_that_is_done_is_never_free_because_a_price_is_missing(pool: PgPool
     assert_eq!(settle(None, true).await, 600, "the whole hold");
     // A retry still gets the first answer when there is a price again, also on another server.
     let id: i64 = sqlx::query_scalar("select id from reservations where charged = 600").fetch_one(&pool).await.unwrap();
-    std::fs::write(file.path(), PRICES).unwrap();
-    app.prices.read_again().await;
+    app.sets_prices(PRICES).await;
     let body = json!({ "reservation_id": format!("r{}.{id}", ana.id), "prompt_tokens": 100, "completion_tokens": 10 });
-    for gateway in [&gateway, &gateway.at(&app.server_with_file(file.path()))] {
+    for gateway in [&gateway, &gateway.at(&app.server_with_file(file.path()).await)] {
         assert_eq!(asks(gateway, "settle", &body).await.ok()["charged"], 600);
     }
     assert_ledger_invariants(&pool).await;
@@ -358,9 +352,8 @@ async fn l4_a_retry_after_a_change_of_the_price_gets_the_first_answer(pool: PgPo
     assert_eq!((&charged["charged"], &settled["charged"]), (&json!(11), &json!(26)));
 
     for prices in [PRICES.replace("\"10\"", "\"20\""), PRICES.replace("\"gpt-5*\"", "\"gpt-6*\"")] {
-        std::fs::write(file.path(), prices).unwrap();
-        app.prices.read_again().await;
-        for gateway in [&gateway, &gateway.at(&app.server_with_file(file.path()))] {
+        app.sets_prices(&prices).await;
+        for gateway in [&gateway, &gateway.at(&app.server_with_file(file.path()).await)] {
             assert_eq!(asks(gateway, "charge", &counts("c")).await.ok(), charged);
             assert_eq!(asks(gateway, "reserve", &counts("r")).await.ok(), reserved);
             let again = asks(gateway, "settle", &settle(20)).await.ok();
@@ -371,8 +364,7 @@ async fn l4_a_retry_after_a_change_of_the_price_gets_the_first_answer(pool: PgPo
         }
     }
     // Another cost than the first, whatever the price is now.
-    std::fs::write(file.path(), PRICES).unwrap();
-    app.prices.read_again().await;
+    app.sets_prices(PRICES).await;
     refused(&asks(&gateway, "settle", &settle(21)).await, ENDED);
     refused(&settles(&gateway, &settled_id, 27).await, ENDED);
     assert_eq!(settles(&gateway, &settled_id, 26).await.ok()["charged"], 26, "the same cost is the same settlement");
@@ -387,7 +379,7 @@ async fn l4_a_retry_after_a_change_of_the_price_gets_the_first_answer(pool: PgPo
 async fn l7_parallel_settlements_by_the_same_counts_are_one(pool: PgPool) {
     let file = file(PRICES);
     let (app, ana, gateway) = app_with_prices(pool.clone(), file.path()).await;
-    let second = app.server_with_file(file.path());
+    let second = app.server_with_file(file.path()).await;
     let (_, key) = ana.creates_with_key(json!({ "name": "one", "unlimited_quota": true })).await;
     for _ in 0..5 {
         let reserve = json!({ "key": key, "model": "gpt-5", "prompt_tokens": 10, "completion_tokens": 10 });
@@ -409,10 +401,7 @@ async fn l7_parallel_settlements_by_the_same_counts_are_one(pool: PgPool) {
 async fn many_requests_at_once_never_take_more_than_there_is(pool: PgPool) {
     let file = file(PRICES);
     let (app, ana, gateway) = app_with_prices(pool.clone(), file.path()).await;
-    let dearer = NamedTempFile::new().unwrap();
-    std::fs::write(dearer.path(), PRICES.replace("\"10\"", "\"20\"")).unwrap();
-    // Two servers whose lists differ: each charge is what its own price says, and no balance is exceeded.
-    let second = app.server_with_file(dearer.path());
+    let second = app.server_with_file(file.path()).await;
     let (_, key) = ana.creates_with_key(json!({ "name": "one", "remain_quota": 1_000 })).await;
     let body = json!({ "key": key, "model": "gpt-5", "prompt_tokens": 50, "completion_tokens": 10 });
     let servers = [gateway.clone(), gateway.at(&second)];
@@ -427,109 +416,6 @@ async fn many_requests_at_once_never_take_more_than_there_is(pool: PgPool) {
     assert!((900..=1_000).contains(&taken), "{taken}");
     assert_eq!(balances(&app, &ana, &key).await[..2], [taken, 1_000 - taken]);
     assert_ledger_invariants(&pool).await;
-    let prices: i64 = sqlx::query_scalar("select count(*) from prices").fetch_one(&pool).await.unwrap();
-    assert!((1..=2).contains(&prices), "a server may have been too late for all of its requests");
-}
-
-#[sqlx::test(migrator = "keymeter::storage::MIGRATOR")]
-async fn the_list_is_read_again_and_one_that_cannot_be_used_changes_nothing(pool: PgPool) {
-    let file = file("[prices]\n");
-    let (app, ana, gateway) = app_with_prices(pool.clone(), file.path()).await;
-    let root = app.root().await;
-    let (_, key) = ana.creates_with_key(json!({ "name": "one", "unlimited_quota": true })).await;
-    let body = json!({ "key": key, "model": "new", "prompt_tokens": 10, "completion_tokens": 1 });
-    let prices = async |caller: &Caller| caller.get("/api/prices").await.ok();
-    app.prices.read_again().await;
-    assert_eq!(prices(&ana).await, json!({ "since": START, "prices": [], "refused": null }));
-    asks(&gateway, "charge", &body).await.refuses(403, "model_not_priced");
-
-    app.clock.advance(60);
-    let entry = "\"new\" = { prompt = \"2.50\", completion = \"10\", above = { prompt_tokens = 9, prompt = \"4\", completion = \"20\" } }";
-    std::fs::write(file.path(), format!("[prices]\n{entry}\n")).unwrap();
-    app.prices.read_again().await;
-    let shown = json!({
-        "since": START + 60,
-        "prices": [{
-            "model": "new", "prompt": "2.5", "completion": "10", "cached": "2.5", "cache_write": "2.5", "request": "0",
-            "above": { "prompt_tokens": 9, "prompt": "4", "completion": "20", "cached": "4", "cache_write": "4" },
-        }],
-        "refused": null,
-    });
-    assert_eq!(prices(&ana).await, shown);
-    assert_eq!(asks(&gateway, "charge", &body).await.ok()["charged"], 30);
-    app.clock.advance(60);
-
-    let empty = "the settings file has no section [prices] any more; to have no prices, leave it there empty";
-    for broken in ["[prices]\n\"new\" = { prompt = \"1\" }\n", "[prices\n", "prices = 1\n", "", "[limits]\n"] {
-        std::fs::write(file.path(), broken).unwrap();
-        app.prices.read_again().await;
-        assert_eq!(asks(&gateway, "charge", &body).await.ok()["charged"], 30, "{broken}");
-        assert_eq!(prices(&ana).await, shown, "only administrators see why: {broken}");
-        let refused = prices(&root).await["refused"].as_str().unwrap().to_owned();
-        let is_named = refused.contains("the setting prices") || refused.contains("TOML: line 1");
-        assert!(if broken.contains("prices") { is_named } else { refused == empty }, "{refused}");
-        let metrics = app.stranger().get("/metrics").await.text;
-        assert!(metrics.contains("price_list_refused 1"), "{metrics}");
-    }
-    std::fs::remove_file(file.path()).unwrap();
-    app.prices.read_again().await;
-    assert!(prices(&root).await["refused"].as_str().unwrap().starts_with("cannot read "));
-    assert_eq!(asks(&gateway, "charge", &body).await.ok()["charged"], 30);
-
-    std::fs::write(file.path(), format!("[prices]\n{entry}\n")).unwrap();
-    app.clock.advance(86_400);
-    app.prices.read_again().await;
-    assert_eq!(prices(&root).await, shown, "the same list is in force since the same time");
-    app.stranger().get("/api/prices").await.refuses(401, "not_signed_in");
-}
-
-#[sqlx::test(migrator = "keymeter::storage::MIGRATOR")]
-async fn servers_whose_lists_differ_are_told_by_a_metric_and_the_doctor(pool: PgPool) {
-    let (one, other) = (file(PRICES), file("[prices]\n\"a\" = { request = \"1\" }\n"));
-    let (app, ..) = app_with_prices(pool.clone(), one.path()).await;
-    let lists = async |server: &TestApp| {
-        server.prices.read_again().await;
-        let metrics = server.stranger().get("/metrics").await.text;
-        metrics.lines().find_map(|line| line.strip_prefix("keymeter_price_lists ")?.parse::<i64>().ok()).unwrap()
-    };
-    assert_eq!(lists(&app).await, 1);
-    let second = app.server_with_file(other.path());
-    app.clock.advance(60);
-    assert_eq!((lists(&second).await, lists(&app).await), (1, 1), "the first server may read the new list soon");
-    app.clock.advance(91);
-    assert_eq!((lists(&app).await, lists(&second).await), (2, 2));
-    let first: String =
-        sqlx::query_scalar("select digest from price_lists order by since").fetch_one(&pool).await.unwrap();
-    // A server that was not seen for three minutes is gone.
-    app.clock.advance(181);
-    assert_eq!(lists(&second).await, 1);
-    // A list that replaced another one is the only one at once.
-    std::fs::write(other.path(), "[prices]\n\"b\" = { request = \"1\" }\n").unwrap();
-    app.clock.advance(60);
-    assert_eq!(lists(&second).await, 1);
-    sqlx::query("delete from price_lists where since = $1")
-        .bind(Clock::now(&*app.clock).get())
-        .execute(&pool)
-        .await
-        .unwrap();
-    std::fs::write(other.path(), "[prices]\n\"a\" = { request = \"1\" }\n").unwrap();
-
-    // Both were seen while the clock was ahead.
-    sqlx::query("update price_lists set seen_at = seen_at + 1000000, since = since + 1000000")
-        .execute(&pool)
-        .await
-        .unwrap();
-    assert_eq!((lists(&second).await, lists(&app).await), (1, 2), "each as soon as its server is seen again");
-
-    // The doctor goes by the database's clock.
-    database::record_first_start(&pool).await;
-    let report = |file: &Path| process::doctor(&pool, &["--config", file.to_str().unwrap()]).1;
-    sqlx::query("update price_lists set seen_at = extract(epoch from now())").execute(&pool).await.unwrap();
-    let wrong = "WRONG  prices: the servers have 2 different price lists, so they charge differently; give all of them the same";
-    assert!(report(one.path()).contains(wrong), "{}", report(one.path()));
-    sqlx::query("delete from price_lists where digest <> $1").bind(first).execute(&pool).await.unwrap();
-    assert!(report(one.path()).contains("ok     prices: all servers have the list of the settings, with 5"));
-    assert!(report(other.path()).contains("note   prices: the servers have another price list than the settings here"));
 }
 
 #[sqlx::test(migrator = "keymeter::storage::MIGRATOR")]
@@ -567,23 +453,33 @@ async fn the_doctor_names_each_charge_that_is_not_what_its_price_says(pool: PgPo
 }
 
 #[sqlx::test(migrator = "keymeter::storage::MIGRATOR")]
-async fn a_running_server_reads_its_prices_at_sighup_and_goes_on(pool: PgPool) {
-    let dir = tempfile::tempdir().unwrap();
-    let file = file("[prices]\n");
-    let url = url(&pool);
-    let settings = [("DATABASE_URL", &*url), ("KEYMETER_SECRETS__MASTER_KEY", MASTER_KEY)];
-    let mut command = process::keymeter(dir.path(), &settings);
-    command.arg("--config").arg(file.path()).arg("serve");
-    let server = process::Server::spawn(dir.path(), command).await;
-    let has_lists = async |expected: i64| {
-        let lists: i64 = sqlx::query_scalar("select count(*) from price_lists").fetch_one(&pool).await.unwrap();
-        lists == expected
-    };
-    eventually("the service has its first list", async || has_lists(1).await).await;
-    std::fs::write(file.path(), "[prices]\n\"a\" = { request = \"1\" }\n").unwrap();
-    // Sooner than each minute.
-    server.signal("HUP");
-    eventually("the new list is in force", async || has_lists(2).await).await;
-    server.logged(|line| line.contains("a new price list is in force")).await;
-    assert_eq!(Client::stranger(&server).get("/readyz").await.status, 200);
+async fn the_section_of_the_settings_is_the_first_version_and_counts_no_more_after_it(pool: PgPool) {
+    let entry = "\"new\" = { prompt = \"2.50\", completion = \"10\", request = \"0.04\", above = { prompt_tokens = 9, \
+                 prompt = \"4\", completion = \"20\" } }";
+    let file = file(&format!("[prices]\n{entry}\n"));
+    let (app, ana, gateway) = app_with_prices(pool, file.path()).await;
+    let root = app.root().await;
+    let shown = root.get("/api/admin/prices").await.ok();
+    let tiered = |base: &str, above: &str| json!({ "base": base, "tiers": [{ "start": 9, "price": above }] });
+    let expected = json!({ "models": { "new": { "input_mtok": tiered("2.5", "4"), "output_mtok": tiered("10", "20"),
+        "requests_kcount": "40" } } });
+    assert_eq!((&shown["number"], &shown["created_by"], &shown["file"]), (&json!(1), &json!(0), &expected));
+    let listed = ana.get("/api/prices").await.ok();
+    let price = json!({
+        "model": "new", "prompt": "2.5", "completion": "10", "cached": "2.5", "cache_write": "2.5", "request": "0.04",
+        "above": { "prompt_tokens": 9, "prompt": "4", "completion": "20", "cached": "4", "cache_write": "4" },
+    });
+    assert_eq!(listed, json!({ "since": START, "prices": [price] }));
+    let (_, key) = ana.creates_with_key(json!({ "name": "one", "unlimited_quota": true })).await;
+    let body = json!({ "key": key, "model": "new", "prompt_tokens": 10, "completion_tokens": 1 });
+    let charges = async |gateway: &Caller| asks(gateway, "charge", &body).await.ok()["charged"].clone();
+    assert_eq!(charges(&gateway).await, 20_030);
+    // Another server starts with another section.
+    std::fs::write(file.path(), "[prices]\n\"new\" = { request = \"1\" }\n").unwrap();
+    let second = app.server_with_file(file.path()).await;
+    assert_eq!(charges(&gateway.at(&second)).await, 20_030);
+    assert_eq!(root.get("/api/admin/prices").await.ok()["number"], 1);
+    let audit = root.get("/api/admin/audit?action=prices.set").await.ok();
+    assert_eq!((&audit["total"], &audit["items"][0]["details"]["version"]), (&json!(1), &json!("1")));
+    app.stranger().get("/api/prices").await.refuses(401, "not_signed_in");
 }

@@ -11,14 +11,13 @@ use keymeter::config::Config;
 use keymeter::domain::audit::{Action, AuditFilter};
 use keymeter::domain::calendar::{Calendar, Moment};
 use keymeter::domain::clock::{Clock, SystemClock};
-use keymeter::domain::group::Groups;
 use keymeter::service::clock_repair;
 use keymeter::service::secrets::{MasterKey, SecretsError};
 use keymeter::service::vault::Vault;
 use keymeter::storage::clock_repair::allow_minutes;
 use keymeter::storage::consistency::{self, DayViolation, RollUpViolation, Violation};
 use keymeter::storage::price_proof::{self, PriceViolation};
-use keymeter::storage::{self, Db, StorageError, audit, keys, prices, secrets, tokens};
+use keymeter::storage::{self, Db, StorageError, audit, keys, secrets, tokens};
 
 /// Ids per statement.
 const STEP: i64 = 50_000;
@@ -80,9 +79,6 @@ async fn examine_database(config: &Config, database: &Database, report: &mut Rep
     }
     if let Err(error) = examine_clock(config, &db, report).await {
         report.wrong("clock", &error.to_string());
-    }
-    if let Err(error) = examine_prices(config, &db, report).await {
-        report.wrong("prices", &error.to_string());
     }
     examine_contents(&db, &master_key, &config.usage.time_zone.to_string(), report).await;
     db.close().await;
@@ -149,34 +145,6 @@ async fn examine_clock(config: &Config, db: &Db, report: &mut Report) -> Result<
             detail("to_day")
         );
         print_note("clock", &what);
-    }
-    Ok(())
-}
-
-/// Compares the price lists of the servers that run, and that of the settings.
-async fn examine_prices(config: &Config, db: &Db, report: &mut Report) -> Result<(), StorageError> {
-    let mut tx = db.begin().await?;
-    let now = storage::read_clock(&mut tx).await?.seconds();
-    match prices::list_lists(&mut tx, now).await?.as_slice() {
-        [] => print_good("prices", &format!("the list has {}", config.prices.all().len())),
-        [digest] if *digest == config.prices.digest(&Groups::new(config.groups.clone())) => {
-            print_good(
-                "prices",
-                &format!("all servers have the list of the settings, with {}", config.prices.all().len()),
-            );
-        }
-        [_] => print_note(
-            "prices",
-            "the servers have another price list than the settings here; they read theirs each minute, and keep the list before \
-             if a new one cannot be used",
-        ),
-        lists => {
-            let what = format!(
-                "the servers have {} different price lists, so they charge differently; give all of them the same [prices] and ratios of groups",
-                lists.len()
-            );
-            report.wrong("prices", &what);
-        }
     }
     Ok(())
 }

@@ -1,11 +1,12 @@
 //! `keymeter prices …`
 
+use std::fmt::Display;
 use std::path::PathBuf;
 
 use clap::{Args, Subcommand, ValueEnum};
 
 use crate::failure::CommandFailure;
-use crate::foreign_prices::{self, PriceListFormat, Selection};
+use crate::new_api_prices;
 use crate::output::{print_error, print_line};
 use crate::remote::Remote;
 use crate::remote::target::RemoteOptions;
@@ -46,8 +47,7 @@ enum PricesCommand {
         #[command(flatten)]
         how: How,
     },
-    /// Print the price list of another program as `[prices]` for the settings, and what is left out and why. Downloads
-    /// nothing.
+    /// Print the prices of another program as a file of prices, and what is left out and why. Downloads nothing.
     Convert(Convert),
 }
 
@@ -64,8 +64,8 @@ struct How {
 
 #[derive(Debug, Args)]
 struct Convert {
-    /// Where the list comes from: `model_prices_and_context_window.json` of `LiteLLM`, `api.json` of models.dev, or the
-    /// ratio options of new-api as JSON.
+    /// Where the list comes from: the ratio options of new-api or one-api as JSON, or its answer of
+    /// `/api/ratio_config`.
     #[arg(long, value_name = "FORMAT")]
     from: From,
     /// The list.
@@ -73,15 +73,10 @@ struct Convert {
     /// Only these models, separated by commas; a `*` at the end stands for any.
     #[arg(long, value_name = "MODELS", value_parser = models)]
     only: Option<ModelLimits>,
-    /// Only models of this provider, as the list names it.
-    #[arg(long, value_name = "NAME")]
-    provider: Option<String>,
 }
 
 #[derive(Debug, Clone, Copy, ValueEnum)]
 enum From {
-    Litellm,
-    ModelsDev,
     #[value(alias = "one-api")]
     NewApi,
 }
@@ -101,17 +96,11 @@ pub fn run(args: PricesArgs) -> Result<(), CommandFailure> {
     }
 }
 
-fn convert(Convert { from, file, only, provider }: Convert) -> Result<(), String> {
+fn convert(Convert { from: From::NewApi, file, only }: Convert) -> Result<(), String> {
     let text = std::fs::read_to_string(&file).map_err(|error| format!("cannot read {}: {error}", file.display()))?;
-    let format = match from {
-        From::Litellm => PriceListFormat::LiteLlm,
-        From::ModelsDev => PriceListFormat::ModelsDev,
-        From::NewApi => PriceListFormat::NewApi,
-    };
-    let converted = foreign_prices::convert(format, &text, &Selection { only, provider });
-    let converted = converted.map_err(|error| format!("cannot convert {}: {error}", file.display()))?;
-    print_line(converted.settings().trim_end());
-    let (prices, left_out) = converted.counts();
-    print_error(&format!("{prices} prices; {left_out} models are left out, with the reason at the end"));
+    let failed = |error: &dyn Display| format!("cannot convert {}: {error}", file.display());
+    let converted = new_api_prices::convert(&text, only.as_ref()).map_err(|error| failed(&error))?;
+    print_line(&converted.file().map_err(|error| failed(&error))?);
+    converted.notes().iter().for_each(|note| print_error(note));
     Ok(())
 }

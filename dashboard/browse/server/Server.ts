@@ -67,12 +67,6 @@ export class Server {
     await this.run();
   }
 
-  /** Replaces the settings file of the running server, which reads its prices again. */
-  async changePrices(settingsFile: string) {
-    await writeFile(this.settingsPath, settingsFile);
-    this.process?.kill('SIGHUP');
-  }
-
   /** Runs a command of the program on the data of the server. */
   async command(...args: string[]) {
     await promisify(execFile)(BINARY, args, { env: this.environment() });

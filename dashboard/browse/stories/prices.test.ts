@@ -79,53 +79,20 @@ test('everyone sees what models cost, and finds the price of a model', async ({ 
   expect(await violations(page.locator('main'))).toEqual([]);
 });
 
-test('administrators see why new prices are not in force, and others do not', async ({
-  visit,
-  startServer,
-}) => {
-  const server = await startServer({ settingsFile: PRICES });
-  const mia = await createUser(await asRoot(server.url), 'mia');
-  const page = await visit({ as: ROOT, site: server.url, path: '/prices' });
-  await visible(page.getByText('In force since'));
-  const warning = page.getByRole('alert').filter({ hasText: 'The newest prices are not in force.' });
-  await hidden(warning);
-  await server.changePrices('[prices]\n"o3" = { prompt = "5" }\n');
-  await eventually(async () => {
-    await page.reload();
-    await visible(page.getByText('In force since'));
-    return warning.count();
-  }).toBe(1);
-  await visible(warning.getByText('“prompt” and “completion” are required'));
-  // The list before it stays in force.
-  await visible(page.getByText('1–20 of 33'));
-  expect(await violations(page.locator('main'))).toEqual([]);
-  const other = await visit({ as: mia, site: server.url, path: '/prices' });
-  await visible(other.getByText('In force since'));
-  await hidden(other.getByText('not in force'));
-
-  await server.changePrices('[prices]\n"o3" = { prompt = "5", completion = "6" }\n');
-  await eventually(async () => {
-    await page.reload();
-    await visible(page.getByText('In force since'));
-    return page.getByRole('table', { name: 'Prices' }).getByRole('row').count();
-  }).toBe(2);
-  await hidden(warning);
-});
-
 test('without prices, the page says what they are for, and administrators how to add one', async ({
   visit,
   root,
 }) => {
   const mia = await createUser(root, 'mia', { token_api_enabled: false });
   const page = await visit({ as: mia, path: '/prices' });
-  await visible(page.getByText('No prices yet'), page.getByText(/section \[prices\] of the settings file/));
+  await visible(page.getByText('No prices yet'), page.getByText(/the command keymeter prices set/));
   await hidden(page.getByText('Add a price'));
 
   const admin = await visit({ as: ROOT, path: '/prices' });
   await visible(admin.getByText('No prices yet'), admin.getByRole('heading', { name: 'Add a price' }));
-  await admin.getByRole('button', { name: 'Copy setting' }).click();
+  await admin.getByRole('button', { name: 'Copy price' }).click();
   expect(await admin.evaluate(() => navigator.clipboard.readText())).toBe(
-    '[prices]\n"gpt-5.5*" = { prompt = "5", completion = "30", cached = "0.5" }',
+    '{\n  "models": {\n    "gpt-5.5*": { "input_mtok": "5", "output_mtok": "30", "cache_read_mtok": "0.5" }\n  }\n}',
   );
   expect(await violations(admin.locator('main'))).toEqual([]);
   await admin.setViewportSize({ width: 320, height: 700 });
@@ -163,6 +130,6 @@ test('a refusal of a model without a price says who ends it, and leads administr
   await admin.getByRole('link', { name: `Add a price: ${model}` }).click();
   await visible(admin.getByRole('heading', { name: 'Add a price' }));
   expect(admin.url()).toBe(`${site}/prices?add=${model}`);
-  await visible(admin.getByText(`"${model}" = { prompt = "…", completion = "…" }`));
+  await visible(admin.getByText(`"${model}": { "input_mtok": "…", "output_mtok": "…" }`));
   expect(await violations(admin.locator('main'))).toEqual([]);
 });

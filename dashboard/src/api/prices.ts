@@ -7,7 +7,7 @@ export type Prices = components['schemas']['PricesBody'];
 export type Price = components['schemas']['PriceBody'];
 export type TokenRates = components['schemas']['TokenRatesBody'];
 
-/** The prices in force. The server reads them again each minute. */
+/** The prices in force. */
 export function usePrices() {
   return useQuery({
     queryKey: ['prices'],

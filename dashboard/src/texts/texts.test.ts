@@ -28,7 +28,7 @@ function placeholders(text: Text): string[] {
 
 /** Words that are the same in Chinese. */
 const NAME =
-  /\b(API|Authorization|Base URL|CIDR|CSV|Cookie|GATEWAY|HTTPS?|ID|IP|JSON|Keymeter|LLM|LOG_SQL_DSN|LiteLLM|Language|Node\.js|OpenAPI|Python|Secure|Token|accept|curl|dashboard\.api_base_url|docs\/moving-in\.md|gpt-4o|groups|http\.secure_cookies|keep-roles|keymeter --config FILE|keymeter user password|logs|models\.dev|models\.names|never|new-api|one-api|prices|revive)\b/g;
+  /\b(API|Authorization|Base URL|CIDR|CSV|Cookie|GATEWAY|HTTPS?|ID|IP|JSON|Keymeter|LLM|LOG_SQL_DSN|Language|Node\.js|OpenAPI|Python|Secure|Token|accept|curl|dashboard\.api_base_url|docs\/moving-in\.md|gpt-4o|groups|http\.secure_cookies|keep-roles|keymeter --config FILE|keymeter prices set|keymeter prices show > prices\.json|keymeter user password|logs|models\.names|never|new-api|one-api|prices\.json|revive)\b/g;
 const ERROR_CODE = /\b[a-z]+(_[a-z]+)+\b/g;
 /** Addresses, in no language. */
 const EXAMPLES = ['keys.form.ipsExample'];

@@ -44,6 +44,13 @@ pub struct UnitData {
     dimensions: BTreeMap<String, String>,
 }
 
+impl UnitData {
+    /// The name of its rate in the prices of a model.
+    pub fn price_key(&self) -> &str {
+        &self.price_key
+    }
+}
+
 impl Unit {
     pub fn name(&self) -> &str {
         &self.name

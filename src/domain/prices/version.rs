@@ -9,7 +9,7 @@ pub struct PriceVersion {
     /// The highest number is in force.
     pub number: i64,
     pub created_time: UnixTime,
-    /// The administrator who set it.
+    /// The administrator who set it; 0 if it was the section of the settings.
     pub created_by: UserId,
     pub note: String,
 }

@@ -10,12 +10,14 @@ use keymeter::app::{App, Opened};
 use keymeter::config::Config;
 use keymeter::domain::bounds;
 use keymeter::domain::clock::{Clock, ManualClock};
+use keymeter::domain::price_settings::PriceSettings;
 use keymeter::domain::time::UnixTime;
 use keymeter::service::clock;
 use keymeter::service::foreign_keys::ForeignKeys;
 use keymeter::service::jobs::expire_overdue;
 use keymeter::service::old_key_uses::OldKeyUses;
 use keymeter::service::passwords::HashCost;
+use keymeter::service::price_file::file_of;
 use keymeter::service::prices::Prices;
 use keymeter::service::refused_requests::RefusedRequests;
 use keymeter::service::rng::Rng;
@@ -58,7 +60,16 @@ impl TestApp {
         let clock = Arc::new(ManualClock::at(UnixTime::new(START)));
         let app = assemble(&pool, clock.clone(), file, settings, 1);
         app.state.users.ensure_root(Some(&ROOT_PASSWORD.into())).await.unwrap();
+        if let Some(file) = file {
+            app.state.price_versions.adopt(&prices_of(&std::fs::read_to_string(file).unwrap())).await.unwrap();
+        }
         Self::of(app, clock, pool)
+    }
+
+    /// Sets the prices of this section of settings as the list of all servers.
+    pub async fn sets_prices(&self, section: &str) {
+        let file: serde_json::Value = serde_json::from_str(&file_of(&prices_of(section))).unwrap();
+        self.root().await.put("/api/admin/prices", json!({ "file": file, "accept": true })).await.ok();
     }
 
     fn of(app: App, clock: Arc<ManualClock>, pool: PgPool) -> Self {
@@ -67,8 +78,9 @@ impl TestApp {
     }
 
     /// Another server on the same database, with the same clock and this settings file.
-    pub fn server_with_file(&self, file: &Path) -> Self {
+    pub async fn server_with_file(&self, file: &Path) -> Self {
         let app = assemble(&self.pool, self.clock.clone(), Some(file), &[], 5);
+        app.state.price_versions.adopt(&prices_of(&std::fs::read_to_string(file).unwrap())).await.unwrap();
         Self::of(app, self.clock.clone(), self.pool.clone())
     }
 
@@ -182,6 +194,12 @@ pub async fn beside(pool: &PgPool) -> Arc<AppState> {
 }
 
 /// The service over this database, without rate limits. `seed` is that of its random numbers.
+/// The section `[prices]` of the text of settings.
+fn prices_of(settings: &str) -> PriceSettings {
+    let mut all: toml::Table = toml::from_str(settings).unwrap();
+    all.remove("prices").map_or_else(PriceSettings::default, |prices| prices.try_into().unwrap())
+}
+
 fn assemble(pool: &PgPool, clock: Arc<dyn Clock>, file: Option<&Path>, settings: &[(&str, &str)], seed: u64) -> App {
     let unlimited = ["SEARCH", "LOGIN", "USAGE", "DROP_IN", "WRONG_KEYS", "WRONG_CREDENTIALS", "REGISTER", "WRITES"]
         .map(|limit| (format!("KEYMETER_LIMITS__{limit}_PER_MINUTE"), "0".to_owned()));

@@ -2,11 +2,11 @@ import { Paper, Stack, Text, Title } from '@mantine/core';
 import { CodeExample } from '../../shared/CodeExample';
 import { Name } from '../../shared/Name';
 import { texts } from '../../texts';
-import { convertCommand, priceSetting } from './addPrice';
+import { priceFile, SET_COMMAND } from './addPrice';
 
 const words = texts.prices.add;
 
-/** Says how an administrator adds a price: prices are in the settings file, which the server only reads. */
+/** Says how an administrator adds a price: in a file, which a command sends to the server. */
 export function AddPrice({ model }: { model: string }) {
   return (
     <Paper component="section" p="lg">
@@ -24,8 +24,8 @@ export function AddPrice({ model }: { model: string }) {
             {words.hint}
           </Text>
         </div>
-        <CodeExample title={words.setting} code={priceSetting(model)} copyLabel={words.copySetting} />
-        <CodeExample title={words.command} code={convertCommand(model)} copyLabel={words.copyCommand} />
+        <CodeExample title={words.file} code={priceFile(model)} copyLabel={words.copyFile} />
+        <CodeExample title={words.command} code={SET_COMMAND} copyLabel={words.copyCommand} />
       </Stack>
     </Paper>
   );

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { addPriceHref, convertCommand, priceSetting } from './addPrice';
+import { addPriceHref, priceFile } from './addPrice';
 
 describe('how to add a price', () => {
   it('is on the page of prices, for a model if it is known', () => {
@@ -8,18 +8,16 @@ describe('how to add a price', () => {
   });
 
   it('leaves the rates of a model to be filled in', () => {
-    expect(priceSetting('o3')).toBe('[prices]\n"o3" = { prompt = "…", completion = "…" }');
-    expect(priceSetting('a "b"')).toContain('"a \\"b\\"" = {');
+    expect(priceFile('o3')).toBe(
+      '{\n  "models": {\n    "o3": { "input_mtok": "…", "output_mtok": "…" }\n  }\n}',
+    );
+    const named = 'a "b" \\ it’s';
+    expect(JSON.parse(priceFile(named)).models).toEqual({ [named]: { input_mtok: '…', output_mtok: '…' } });
   });
 
   it('has an example without a model', () => {
-    expect(priceSetting('')).toBe(
-      '[prices]\n"gpt-5.5*" = { prompt = "5", completion = "30", cached = "0.5" }',
-    );
-  });
-
-  it('quotes the model for the shell', () => {
-    expect(convertCommand('it’s $HOME')).toMatch(/ --only 'it’s \$HOME'$/);
-    expect(convertCommand("it's")).toMatch(/ --only 'it'\\''s'$/);
+    expect(JSON.parse(priceFile(''))).toEqual({
+      models: { 'gpt-5.5*': { input_mtok: '5', output_mtok: '30', cache_read_mtok: '0.5' } },
+    });
   });
 });

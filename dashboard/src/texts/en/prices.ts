@@ -18,17 +18,16 @@ export const prices = {
   inForce: (since: string) => `In force since ${since}.`,
   multiplied: 'Costs are multiplied by the ratio of the key’s group.',
   groups: (groups: string) => `Your groups: ${groups}.`,
-  refused: 'The newest prices are not in force. Correct the settings file: it is read again each minute.',
   empty: {
     title: 'No prices yet',
-    hint: 'With prices, a gateway can send token counts without an amount, and the server computes what a request costs. Administrators add prices to the section [prices] of the settings file.',
+    hint: 'With prices, a gateway can send token counts without an amount, and the server computes what a request costs. Administrators set them with the command keymeter prices set.',
   },
   add: {
     title: 'Add a price',
-    hint: 'Prices are in the section [prices] of the settings file (keymeter --config FILE), in US dollars per million tokens. The server reads it again each minute, without a restart. All servers need the same list.',
-    setting: 'In the settings file',
-    copySetting: 'Copy setting',
-    command: 'Or convert a list of LiteLLM, models.dev or new-api',
+    hint: 'Prices are in a JSON file, in US dollars per million tokens. A new file replaces the former one, so start from that: keymeter prices show > prices.json. All servers use it at once, without a restart.',
+    file: 'In prices.json',
+    copyFile: 'Copy price',
+    command: 'Then set the file',
     copyCommand: 'Copy command',
   },
 };

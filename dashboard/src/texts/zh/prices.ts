@@ -20,17 +20,16 @@ export const prices: Texts['prices'] = {
   inForce: (since: string) => `自 ${since} 起生效。`,
   multiplied: '费用会乘以令牌所属分组的倍率。',
   groups: (groups: string) => `你的分组：${groups}。`,
-  refused: '最新的价格没有生效。请更正设置文件，服务器每分钟会重新读取。',
   empty: {
     title: '暂无价格',
-    hint: '有了价格，网关只需发送 Token 数量而无需发送金额，由服务器计算每个请求的费用。管理员在设置文件的 [prices] 部分添加价格。',
+    hint: '有了价格，网关只需发送 Token 数量而无需发送金额，由服务器计算每个请求的费用。管理员用 keymeter prices set 命令设置价格。',
   },
   add: {
     title: '添加价格',
-    hint: '价格位于设置文件（keymeter --config FILE）的 [prices] 部分，单位为每百万 Token 的美元金额。服务器每分钟会重新读取，无需重启。所有服务器需要使用同一份价格。',
-    setting: '写入设置文件',
-    copySetting: '复制设置',
-    command: '或转换 LiteLLM、models.dev 或 new-api 的价格表',
+    hint: '价格写在 JSON 文件中，单位为每百万 Token 的美元金额。新文件会替换原来的文件，请从现有的文件开始：keymeter prices show > prices.json。所有服务器立即使用新文件，无需重启。',
+    file: '写入 prices.json',
+    copyFile: '复制价格',
+    command: '然后设置此文件',
     copyCommand: '复制命令',
   },
 };

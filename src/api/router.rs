@@ -14,7 +14,7 @@ use tower_sessions::{Expiry, SessionManagerLayer};
 use utoipa_axum::router::OpenApiRouter;
 
 use super::dialects::{billing, log};
-use super::ledger::{charge, forward_auth, reservations, verify};
+use super::ledger::{charge, extractors, forward_auth, reservations, verify};
 use super::openapi::endpoint::{Endpoint, endpoint};
 use super::permission::Permission;
 use super::state::AppState;
@@ -48,6 +48,7 @@ fn of_gateways() -> OpenApiRouter<Arc<AppState>> {
         endpoint!(reservations::extend),
         endpoint!(reservations::settle),
         endpoint!(reservations::release),
+        endpoint!(extractors::list),
     ];
     let gateway_in_front = [endpoint!(forward_auth::auth)];
     group(gateway, Some(Permission::Gateway), &[&["gateway"]])

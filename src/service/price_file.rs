@@ -6,7 +6,7 @@ use std::fmt::Display;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use keymeter_meter::extractors::{Extractors, LeftOutExtractor, OWN_EXTRACTORS};
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 use serde_json::{Map, Value, json};
 
@@ -133,6 +133,39 @@ pub fn file_of(settings: &PriceSettings) -> String {
         (name.to_owned(), Value::Object(rates.collect()))
     };
     json!({ "models": settings.all().map(model).collect::<Map<_, _>>() }).to_string()
+}
+
+/// The texts of all extractors, each a JSON list.
+#[derive(Debug)]
+pub struct ExtractorTexts {
+    pub own: String,
+    pub known: String,
+    pub published: String,
+}
+
+/// The texts of the extractors of a list that was checked.
+///
+/// # Errors
+/// It was not.
+pub fn extractor_texts(file: &str, data: &str) -> serde_json::Result<ExtractorTexts> {
+    #[derive(Deserialize)]
+    struct OfFile {
+        extractors: Option<Box<RawValue>>,
+    }
+    #[derive(Serialize, Deserialize)]
+    struct OfProvider {
+        id: String,
+        #[serde(default)]
+        extractors: Vec<Box<RawValue>>,
+    }
+    let OfFile { extractors } = serde_json::from_str(file)?;
+    let mut providers: Vec<OfProvider> = serde_json::from_str(data)?;
+    providers.retain(|provider| !provider.extractors.is_empty());
+    Ok(ExtractorTexts {
+        own: extractors.map_or_else(|| "[]".to_owned(), |json| json.get().to_owned()),
+        known: OWN_EXTRACTORS.to_owned(),
+        published: serde_json::to_string(&providers)?,
+    })
 }
 
 /// All extractors: one's own come first, then those of this version, then those of the data. Of the data, one that

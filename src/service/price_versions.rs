@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use super::actors::{self, ActorError};
-use super::price_file::{PricesInvalid, ReadPrices, file_of, read_prices};
+use super::price_file::{ExtractorTexts, PricesInvalid, ReadPrices, extractor_texts, file_of, read_prices};
 use super::prices::Prices;
 use crate::domain::audit::{Action, Actor, AuditEntry, Subject};
 use crate::domain::caller::Caller;
@@ -107,6 +107,23 @@ impl PriceVersions {
         };
         let (texts, read) = read(texts).await?;
         Ok(Some(ShownPrices { version, texts, left_out: read.left_out }))
+    }
+
+    /// The extractors of the newest version, and its number; 0 if there is none.
+    ///
+    /// # Errors
+    /// The database.
+    pub async fn extractors(&self) -> Result<(i64, ExtractorTexts), SetPricesError> {
+        let mut conn = self.core.db.acquire().await?;
+        let number = price_versions::find_newest_number(&mut conn).await?;
+        let texts = match price_versions::find(&mut conn, number).await? {
+            Some((_, texts)) => texts,
+            None => PriceTexts { file: "{}".to_owned(), data: "[]".to_owned() },
+        };
+        drop(conn);
+        let read = tokio::task::spawn_blocking(move || extractor_texts(&texts.file, &texts.data)).await;
+        let texts = read.map_err(|_| StorageError::GivenUp)?.map_err(|_| StorageError::GivenUp)?;
+        Ok((number, texts))
     }
 
     /// The versions that are kept, newest first.

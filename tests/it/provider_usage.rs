@@ -187,6 +187,30 @@ async fn usage_that_cannot_be_read_costs_the_hold_and_never_nothing(pool: PgPool
 }
 
 #[sqlx::test(migrator = "keymeter::storage::MIGRATOR")]
+async fn gateways_get_the_extractors_of_the_list_in_force(pool: PgPool) {
+    let (app, gateway, _) = app_with_providers(&pool).await;
+    let served = gateway.get("/api/gateway/prices/extractors").await;
+    assert_eq!(served.header("etag"), Some("\"1\""));
+    let served = served.ok();
+    assert_eq!((&served["version"], &served["own"]), (&json!(1), &prices()["file"]["extractors"]));
+    let ids: Vec<_> = served["published"].as_array().unwrap().iter().map(|one| one["id"].as_str().unwrap()).collect();
+    assert_eq!(ids, ["openai", "google"]);
+    // They read what the server reads.
+    let mut extractors = keymeter_meter::extractors::Extractors::default();
+    for own in ["own", "known"] {
+        extractors.add_own(&served[own].to_string(), |_| true).unwrap();
+    }
+    extractors.add_published(&served["published"].to_string(), |_| true).unwrap();
+    for (provider, flavor) in [("acme", "default"), ("anthropic", "default"), ("openai", "embeddings")] {
+        assert!(extractors.get(provider, flavor).is_some(), "{provider} {flavor}");
+    }
+    let mut again = gateway.request(http::Method::GET, "/api/gateway/prices/extractors");
+    again.headers_mut().insert(http::header::IF_NONE_MATCH, http::HeaderValue::from_static("\"1\""));
+    assert_eq!(gateway.send(again).await.status, 304);
+    app.stranger().get("/api/gateway/prices/extractors").await.refuses(401, "invalid_gateway");
+}
+
+#[sqlx::test(migrator = "keymeter::storage::MIGRATOR")]
 async fn l4_a_retry_repeats_the_usage_as_it_was_sent(pool: PgPool) {
     let (app, gateway, key) = app_with_providers(&pool).await;
     let body = |usage: &str| -> Value {

@@ -3,6 +3,7 @@
 pub mod charge;
 mod counts;
 mod errors;
+pub mod extractors;
 pub mod forward_auth;
 mod requests;
 pub mod reservations;

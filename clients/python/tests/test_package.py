@@ -17,6 +17,7 @@ from keymeter_client import KeymeterTokens
 
 from .clients import wait_until
 from .service import Account, Service, free_port
+from .test_provider_usage import PRICES
 
 HERE = Path(__file__).parents[1]
 README = (HERE / "README.md").read_text()
@@ -59,11 +60,43 @@ def test_the_first_program_of_the_readme_charges_and_is_refused(account: Account
     assert (charge["model_name"], charge["prompt_tokens"], charge["completion_tokens"]) == ("gpt-5", 900, 400)
 
 
+def test_the_program_of_the_readme_about_usage_charges_what_each_provider_says(
+    account: Account, environment: dict[str, str], tmp_path: Path
+) -> None:
+    # What a reader has: SDKs, whose objects are those of pydantic or alike.
+    (tmp_path / "answers.py").write_text(
+        "class Answer:\n"
+        "    def __init__(self, **members): self.members = members\n"
+        "    def __call__(self, *_, **__): return self\n"
+        "    def __getattr__(self, name): return self\n"
+        "    def model_dump(self, **_): return self.members\n"
+    )
+    openai = "usage={'prompt_tokens': 100, 'completion_tokens': 10, 'total_tokens': 110}"
+    for name, variable, members in (
+        ("openai", "OpenAI", openai),
+        ("anthropic", "Anthropic", "usage={'input_tokens': 100, 'output_tokens': 20}"),
+        ("google", "genai", "usageMetadata={'promptTokenCount': 100, 'candidatesTokenCount': 30}"),
+    ):
+        (tmp_path / f"{name}.py").write_text(f"from answers import Answer\n{variable} = Answer({members})\n")
+    (tmp_path / "sitecustomize.py").write_text(
+        f"import httpx\nhttpx.post = lambda *_, **__: httpx.Response(200, json=dict({openai}))\n"
+    )
+    account.service.root("PUT", "/api/admin/prices", PRICES)
+    key = account.key()
+    code = program(1).replace("sk-…", key.text)
+    python_path = {"PYTHONPATH": f"{tmp_path}:{environment['PYTHONPATH']}"}
+    ran = subprocess.run(
+        [sys.executable, "-c", code], env=environment | python_path, capture_output=True, text=True, check=True
+    )
+    assert ran.stdout == "150\n"
+    assert account.used(key) == 150 + 200 + 250 + 150
+
+
 def test_the_application_of_the_readme_charges_and_is_refused(
     account: Account, environment: dict[str, str], tmp_path: Path
 ) -> None:
     key = account.key(10_000)
-    (tmp_path / "application.py").write_text(MODEL.replace("def", "async def") + program(1))
+    (tmp_path / "application.py").write_text(MODEL.replace("def", "async def") + program(2))
     port = free_port()
     command = [sys.executable, "-m", "uvicorn", "application:app", "--port", str(port), "--log-level", "error"]
     with subprocess.Popen(command, cwd=tmp_path, env=environment) as server, httpx.Client() as http:
@@ -85,7 +118,7 @@ def test_the_application_of_the_readme_charges_and_is_refused(
 
 
 def test_the_program_of_the_readme_about_keys_creates_and_rotates_one(account: Account, environment: dict[str, str]) -> None:
-    code = "keys = []\ndeploy = keys.append\n" + program(2) + "\nprint(*keys)"
+    code = "keys = []\ndeploy = keys.append\n" + program(3) + "\nprint(*keys)"
     ran = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=True)
     lines = ran.stdout.splitlines()
     assert "ci working 500000" in lines

@@ -25,7 +25,7 @@ def test_a_cost_is_settled_and_adds_up(km: Keymeter, account: Account) -> None:
         spend.cost(usd="0.0000000000004")
         spend.cost(quota=7, completion_tokens=3)
         assert spend.usd == "0.030014"
-    assert spend.settled == Settled(charged=15_007, shortfall=0, expired=False, remain_quota=84_993)
+    assert spend.settled == Settled(charged=15_007, shortfall=0, expired=False, remain_quota=84_993, priced_by="told")
     (charge,) = account.charges(key)
     assert (charge["quota"], charge["prompt_tokens"], charge["completion_tokens"]) == (15_007, 900, 403)
 

@@ -35,8 +35,16 @@ export interface Owner {
   readonly group: string;
 }
 
+/** What decided the amount of a charge. */
+interface PricedBy {
+  /** `units`: the counts; `told`: the amount that was sent; `hold`: the hold, because no other amount was known. */
+  readonly pricedBy: string;
+  /** Why it was the hold, such as `invalid_usage`. */
+  readonly holdReason?: string;
+}
+
 /** A charge that was made. */
-export interface Charged extends Owner {
+export interface Charged extends Owner, PricedBy {
   readonly charged: number;
   readonly remainQuota: number;
   readonly requestId: string;
@@ -61,7 +69,7 @@ export interface Extended {
 }
 
 /** A reservation that was settled. */
-export interface Settled {
+export interface Settled extends PricedBy {
   readonly charged: number;
   /** The part of the cost that neither the hold nor the balances could cover. */
   readonly shortfall: number;
@@ -215,11 +223,14 @@ const OWNER: Fields<Owner> = {
   group: '',
 };
 
+const PRICED_BY: Fields<PricedBy> = { pricedBy: '', holdReason: undefined };
+
 export const CHARGED: Fields<Charged> = {
   charged: REQUIRED,
   remainQuota: REQUIRED,
   requestId: REQUIRED,
   ...OWNER,
+  ...PRICED_BY,
 };
 
 export const RESERVATION: Fields<Reservation> = {
@@ -243,6 +254,7 @@ export const SETTLED: Fields<Settled> = {
   shortfall: REQUIRED,
   expired: REQUIRED,
   remainQuota: REQUIRED,
+  ...PRICED_BY,
 };
 
 export const RELEASED: Fields<Released> = { remainQuota: REQUIRED };

@@ -22,6 +22,7 @@ import {
   wireName,
 } from './answers.ts';
 import { CODES, type Codes, errorOf, integer, KeymeterError, Refused, Unavailable } from './errors.ts';
+import { plain } from './provider-usage.ts';
 import type { Received, Request, Transport } from './transport.ts';
 
 const TRIES = 3;
@@ -39,12 +40,32 @@ export interface Counts {
   readonly cacheWriteTokens?: number;
 }
 
+/** What Keymeter computes a cost of if there is no amount, by its price for the model. */
+export interface Priced extends Counts {
+  /** Counts by unit, such as `{ input_tokens: 368, web_searches: 2 }`, instead of or beside those above. */
+  readonly units?: Readonly<Record<string, number>>;
+  /** What the price depends on besides the model, such as `{ service_tier: 'priority' }`. */
+  readonly context?: Readonly<Record<string, string>>;
+  /** Whose price of the model counts, and whose `usage` it is. */
+  readonly provider?: string;
+}
+
+/** What a provider says that was used. */
+export interface ProviderUsage {
+  /** Its whole answer or the `usage` of it, as its SDK or its API returns it. */
+  readonly usage?: object;
+  /** Of which of its APIs that is, such as `chat`, `responses` or `embeddings`. Found by default. */
+  readonly flavor?: string;
+}
+
 export const COUNTS = ['promptTokens', 'completionTokens', 'cachedTokens', 'cacheWriteTokens'] as const;
-const AMOUNT = ['usd', 'quota', ...COUNTS] as const;
+/** Of these there is one for a settlement. */
+export const ONCE = ['units', 'context', 'provider', 'usage', 'flavor'] as const;
+const AMOUNT = ['usd', 'quota', ...COUNTS, 'units', 'context', 'provider'] as const;
 const USE = [...AMOUNT, 'model', 'ip'] as const;
 
 /** One of `usd`, `quota`, or counts with a model. */
-export interface Amount extends Counts {
+export interface Amount extends Priced {
   readonly usd?: Usd;
   /** Quota units: 500,000 are one dollar. */
   readonly quota?: number;
@@ -59,7 +80,8 @@ export interface Use extends Amount {
 
 export type VerifyOptions = Use;
 
-export interface ChargeOptions extends Use {
+/** Without an amount and counts, `usage` says what was used. */
+export interface ChargeOptions extends Use, ProviderUsage {
   /** Your ID of this charge. Without it, it gets one, so that its retries charge once. */
   readonly requestId?: string;
 }
@@ -86,7 +108,8 @@ export interface ExtendOptions {
   readonly ttlSeconds?: number;
 }
 
-export interface SettleOptions extends Amount {
+/** Without an amount and counts, `usage` says what was used. What cannot be read costs the whole hold: see `pricedBy`. */
+export interface SettleOptions extends Amount, ProviderUsage {
   /** The model that answered, if it is not the one that was reserved for. */
   readonly model?: string;
 }
@@ -212,6 +235,13 @@ export function isGiven<T>(value: T | null | undefined): value is T {
   return value !== undefined && value !== null;
 }
 
+/** How a field is written that is not sent as it is. */
+const WRITERS: Readonly<Record<string, (value: unknown) => unknown>> = {
+  usd: (value) => usdText(picoDollars(value as Usd)),
+  units: (value) => bodyOf(value as object),
+  usage: plain,
+};
+
 /** In JSON: with its names, and without what is undefined. */
 export function bodyOf(fields: object): JsonObject {
   const body: Record<string, unknown> = {};
@@ -221,7 +251,7 @@ export function bodyOf(fields: object): JsonObject {
     if (typeof value === 'number' && name !== 'usd' && !Number.isFinite(value)) {
       throw new RangeError(`${name} must be a number`);
     }
-    body[wireName(name)] = name === 'usd' ? usdText(picoDollars(value as Usd)) : value;
+    body[wireName(name)] = WRITERS[name]?.(value) ?? value;
   }
   return body;
 }
@@ -250,7 +280,11 @@ export function verify(key: string, options: VerifyOptions): Call<Verification> 
 }
 
 function chargeOf(key: string, options: ChargeOptions): object {
-  return { key, ...pick(options, USE), requestId: options.requestId ?? newRequestId() };
+  return {
+    key,
+    ...pick(options, [...USE, 'usage', 'flavor']),
+    requestId: options.requestId ?? newRequestId(),
+  };
 }
 
 export function charge(key: string, options: ChargeOptions): Call<Charged> {
@@ -267,7 +301,10 @@ export function extend(reservationId: string, { usd, quota, ttlSeconds }: Extend
 }
 
 export function settle(reservationId: string, options: SettleOptions): Call<Settled> {
-  return callOf('settle', SETTLED, { reservationId, ...pick(options, [...AMOUNT, 'model']) });
+  return callOf('settle', SETTLED, {
+    reservationId,
+    ...pick(options, [...AMOUNT, 'model', 'usage', 'flavor']),
+  });
 }
 
 /** The whole cost, in trillionths of a dollar. As quota where that says the same: so a hold is settled at exactly itself. */

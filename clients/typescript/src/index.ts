@@ -44,6 +44,8 @@ export type {
   ChargeOptions,
   Counts,
   ExtendOptions,
+  Priced,
+  ProviderUsage,
   ReserveOptions,
   SettleOptions,
   Use,

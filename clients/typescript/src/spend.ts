@@ -6,6 +6,7 @@ import { BadRequest, NotAllowed, Refused, Unavailable } from './errors.ts';
 import {
   amountOf,
   ask,
+  bodyOf,
   type Call,
   COUNTS,
   type Counts,
@@ -13,6 +14,10 @@ import {
   extend,
   isGiven,
   newRequestId,
+  ONCE,
+  type Priced,
+  type ProviderUsage,
+  pick,
   type ReserveOptions,
   release,
   reserve,
@@ -37,8 +42,8 @@ export interface SpendOptions extends Omit<ReserveOptions, 'requestId'> {
   readonly signal?: AbortSignal;
 }
 
-/** What something cost: an amount, or counts, or both. */
-export interface Cost extends Counts {
+/** What something cost: an amount, or counts, or both. One with `units`, `usage` or what they depend on is the only one. */
+export interface Cost extends Priced, ProviderUsage {
   readonly usd?: Usd;
   /** Quota units: 500,000 are one dollar. */
   readonly quota?: number;
@@ -77,6 +82,8 @@ export class Spend implements AsyncDisposable {
   #counts?: Required<Counts>;
   /** Whether costs are told as amounts, or as counts for their price; undefined before the first one. */
   #hasAmounts?: boolean;
+  /** What the settlement says of a cost with the usage of a provider or counts by unit. */
+  #more: Partial<Cost> = {};
   #model?: string;
   #unknown = false;
   #renewal?: ReturnType<typeof setTimeout>;
@@ -110,7 +117,7 @@ export class Spend implements AsyncDisposable {
    * Tells what something cost. May be called often; it adds up. Without an amount, Keymeter computes the cost of the counts.
    * All costs of a spend are told in one of these two ways.
    *
-   * Throws a RangeError if this is no cost. What it was is then unknown, so at least the whole hold is charged.
+   * Throws a RangeError or a TypeError if this is no cost. What it was is then unknown, so at least the whole hold is charged.
    */
   cost(cost: Cost): void {
     if (this.ended) throw new Error('the spend has ended; this cost is not charged');
@@ -125,9 +132,19 @@ export class Spend implements AsyncDisposable {
   #add({ usd, quota, model, ...counts }: Cost): void {
     const hasAmount = isGiven(usd) || isGiven(quota);
     const hasCounts = isGiven(counts.promptTokens) || isGiven(counts.completionTokens);
-    if ((isGiven(usd) && isGiven(quota)) || !(hasAmount || hasCounts)) {
-      throw new RangeError('give the cost as usd, as quota or as counts of tokens');
+    const hasUnits = isGiven(counts.units) || isGiven(counts.usage);
+    if ((isGiven(usd) && isGiven(quota)) || !(hasAmount || hasCounts || hasUnits)) {
+      throw new RangeError('give the cost as usd, as quota, as usage, as units or as counts of tokens');
     }
+    // A copy: it is sent when the spend ends. Its names are the same in JSON.
+    const more: Partial<Cost> = JSON.parse(JSON.stringify(bodyOf(pick(counts, ONCE))));
+    if (this.#hasAmounts !== undefined && Object.keys({ ...more, ...this.#more }).length > 0) {
+      throw new RangeError(
+        'a cost with usage or units must be the only one of its spend; charge others by themselves',
+      );
+    }
+    // A 0 that was not told would say another count.
+    if (Object.keys(more).length > 0) Object.assign(more, pick(counts, COUNTS));
     if (this.#hasAmounts !== undefined && this.#hasAmounts !== hasAmount) {
       throw new RangeError('give all costs of a spend as amounts, or all as counts for their price');
     }
@@ -146,6 +163,7 @@ export class Spend implements AsyncDisposable {
       this.#pico = pico;
     }
     this.#hasAmounts = hasAmount;
+    this.#more = more;
     if (hasCounts || this.#counts) this.#counts = sums;
     if (isGiven(model)) this.#model = model;
   }
@@ -201,7 +219,7 @@ export class Spend implements AsyncDisposable {
     this.#stopRenewal();
     this.#client.renewals.delete(this.#stopRenewal);
     this.#signal?.removeEventListener('abort', this.#aborted);
-    const told = this.#pico !== undefined || this.#counts !== undefined;
+    const told = this.#hasAmounts !== undefined;
     if (failed && !told && !this.#unknown) return this.#releasing();
     return this.#settling();
   }
@@ -217,10 +235,10 @@ export class Spend implements AsyncDisposable {
     const certain = this.#certainCost();
     let told = this.#unknown ? certain : this.#toldCost();
     const { quota, usd, promptTokens, completionTokens } = told;
-    const what =
-      quota === undefined && usd === undefined
-        ? `the settlement of ${reservationId} at ${promptTokens} and ${completionTokens} tokens`
-        : `the settlement of ${reservationId} at ${usdText(usd ? picoDollars(usd) : picoOfQuota(quota ?? 0))} USD`;
+    const amount = usd ? picoDollars(usd) : isGiven(quota) ? picoOfQuota(quota) : undefined;
+    const tokens = this.#counts ? `${promptTokens} and ${completionTokens} tokens` : 'the price of its usage';
+    const cost = amount === undefined ? tokens : `${usdText(amount)} USD`;
+    const what = `the settlement of ${reservationId} at ${cost}`;
     const send = async () => {
       try {
         this.settled = await this.#once(settle(reservationId, told));
@@ -237,9 +255,11 @@ export class Spend implements AsyncDisposable {
 
   /** As it was told: the amounts, or without any the counts. */
   #toldCost(): SettleOptions {
-    const [pico, counts, model] = [this.#pico, this.#counts, this.#model];
-    if (pico !== undefined) return { ...amountOf(pico), ...withoutZeros(counts ?? {}), model };
-    return counts ? { ...counts, model } : this.#certainCost();
+    const [pico, counts = {}, more, model] = [this.#pico, this.#counts, this.#more, this.#model];
+    if (this.#hasAmounts === undefined) return this.#certainCost();
+    const amount = pico === undefined ? {} : amountOf(pico);
+    const zeros = pico === undefined && Object.keys(more).length === 0;
+    return { ...amount, ...(zeros ? counts : withoutZeros(counts)), ...more, model };
   }
 
   /** What Keymeter does not refuse. Where the cost is not known, at least the whole hold. */

@@ -67,7 +67,7 @@ test('a reservation says whose it is, and is settled or released', async () => {
   expect(await km.reserve(key.text, options)).toEqual(reservation);
   const cost = { quota: 15, promptTokens: 1, completionTokens: 2 };
   const settled = await km.settle(reservation.reservationId, cost);
-  expect(settled).toEqual({ charged: 15, shortfall: 0, expired: false, remainQuota: 85 });
+  expect(settled).toEqual({ charged: 15, shortfall: 0, expired: false, remainQuota: 85, pricedBy: 'told' });
   const other = await km.reserve(key.text, { quota: 85, onExpiry: 'charge' });
   expect(await km.release(other.reservationId)).toEqual({ remainQuota: 85 });
 });

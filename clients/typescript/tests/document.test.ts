@@ -117,7 +117,8 @@ function codes(call: Operation): (readonly [code: string, status: number])[] {
 /** The fields that the client sends if it is given all options. */
 async function sent(call: string): Promise<string[]> {
   const counts = { promptTokens: 1, completionTokens: 1, cachedTokens: 1, cacheWriteTokens: 1 };
-  const amount = { usd: 1, quota: 1, ...counts };
+  const amount = { usd: 1, quota: 1, ...counts, units: {}, context: {}, provider: 'p' };
+  const used = { usage: {}, flavor: 'f' };
   const use = { ...amount, model: 'm', ip: '::1' };
   let body: Record<string, unknown> = {};
   const km = new Keymeter({
@@ -131,11 +132,11 @@ async function sent(call: string): Promise<string[]> {
   const signal = AbortSignal.timeout(50);
   const asked: Record<string, () => Promise<unknown>> = {
     verify: () => km.verify('sk-1', { ...use, signal }),
-    charge: () => km.charge('sk-1', { ...use, requestId: 'r', signal }),
-    charges: () => km.charges([{ key: 'sk-1', ...use, requestId: 'r' }], { signal }),
+    charge: () => km.charge('sk-1', { ...use, ...used, requestId: 'r', signal }),
+    charges: () => km.charges([{ key: 'sk-1', ...use, ...used, requestId: 'r' }], { signal }),
     reserve: () => km.reserve('sk-1', { ...use, ttlSeconds: 1, onExpiry: 'charge', requestId: 'r', signal }),
     extend: () => km.extend('r1.1', { usd: 1, quota: 1, ttlSeconds: 1, signal }),
-    settle: () => km.settle('r1.1', { ...amount, model: 'm', signal }),
+    settle: () => km.settle('r1.1', { ...amount, ...used, model: 'm', signal }),
     release: () => km.release('r1.1', { signal }),
   };
   await asked[call]?.().catch(() => undefined);

@@ -259,7 +259,7 @@ test('unknown fields are ignored and missing ones are not', async () => {
   const settled = { charged: 1, shortfall: 0, expired: false, remain_quota: 2 };
   const settle = (km: Keymeter) => km.settle('r1.1', { quota: 1 });
   const { outcome } = await run(settle, success({ ...settled, new: 1 }));
-  expect(outcome).toEqual({ charged: 1, shortfall: 0, expired: false, remainQuota: 2 });
+  expect(outcome).toEqual({ charged: 1, shortfall: 0, expired: false, remainQuota: 2, pricedBy: '' });
   const { charged: _, ...without } = settled;
   expect((await run(settle, success(without))).outcome).toBeInstanceOf(Unavailable);
 });

@@ -10,7 +10,8 @@ import { Miniflare } from 'miniflare';
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
 import packageJson from '../package.json' with { type: 'json' };
 import { KeymeterTokens, VERSION } from '../src/index.ts';
-import { account, service } from './context.ts';
+import { account, administration, service } from './context.ts';
+import { PRICES } from './price-list.ts';
 import { freePort, type Key, ROOT } from './service.ts';
 import { until } from './wait.ts';
 
@@ -88,9 +89,35 @@ ${snippet('ts', 0).replace('sk-…', key.text)}`;
   expect(await key.used()).toBe(1_500);
 });
 
+test('the program of the README about usage charges what each provider says', async () => {
+  // What a reader has: SDKs, whose answers are objects of their own.
+  const openai = '{ usage: { prompt_tokens: 100, completion_tokens: 10, total_tokens: 110 } }';
+  const sdk = (name: string, program: string) => {
+    mkdirSync(join(directory, 'node_modules', name), { recursive: true });
+    writeFileSync(
+      join(directory, 'node_modules', name, 'package.json'),
+      '{ "type": "module", "main": "main.js" }',
+    );
+    writeFileSync(join(directory, 'node_modules', name, 'main.js'), program);
+  };
+  sdk('openai', `export default class { chat = { completions: { create: async () => (${openai}) } } }`);
+  const anthropic = '{ usage: { input_tokens: 100, output_tokens: 20 } }';
+  sdk(
+    '@anthropic-ai/sdk',
+    `export default class { messages = { create: async () => ({ toJSON: () => (${anthropic}) }) } }`,
+  );
+  const google = '{ usageMetadata: { promptTokenCount: 100, candidatesTokenCount: 30 } }';
+  sdk('@google/genai', `export class GoogleGenAI { models = { generateContent: async () => (${google}) } }`);
+  await administration.root('PUT', '/api/admin/prices', PRICES);
+  const key = await (await account()).key();
+  const http = `globalThis.fetch = async () => Response.json(${openai});\n`;
+  expect(await output(http + snippet('js', 1).replace('sk-…', key.text), 'usage.mjs')).toBe('150');
+  expect(await key.used()).toBe(150 + 200 + 250 + 150);
+});
+
 test.each([
-  ['Hono', 1],
-  ['Express', 2],
+  ['Hono', 2],
+  ['Express', 3],
 ])('the application of the README in %s charges and is refused', async (name, number) => {
   const key = await (await account()).key(10_000);
   const port = await freePort();
@@ -108,7 +135,7 @@ test.each([
 
 test('the program of the README about keys creates and rotates one', async () => {
   const deploy = 'const keys = [];\nconst deploy = async (key) => keys.push(key);';
-  const program = `${deploy}\n${snippet('js', 4)}\nconsole.log(...keys);`;
+  const program = `${deploy}\n${snippet('js', 5)}\nconsole.log(...keys);`;
   const lines = (await output(program, 'keys.mjs')).split('\n');
   expect(lines).toContain('ci working 500000');
   const [first, second] = lines.at(-1)?.split(' ') ?? [];
@@ -179,7 +206,7 @@ test('the installed package works in a Cloudflare worker, as in the README', asy
     `import { Keymeter } from '${client}';
 export default {
   async fetch(request, env, ctx) {
-    ${snippet('js', 3)}
+    ${snippet('js', 4)}
     const spend = await km.open(env.KEY, { usd: '0.01' });
     spend.cost({ usd: '0.002' });
     const { code } = await km.charge(env.KEY, { quota: 10 ** 9 }).catch((error) => error);

@@ -17,7 +17,13 @@ test('a cost is settled and adds up', async () => {
   spend.cost({ quota: 7, completionTokens: 3 });
   expect(spend.usd).toBe('0.030014');
   await spend.end();
-  expect(spend.settled).toEqual({ charged: 15_007, shortfall: 0, expired: false, remainQuota: 84_993 });
+  expect(spend.settled).toEqual({
+    charged: 15_007,
+    shortfall: 0,
+    expired: false,
+    remainQuota: 84_993,
+    pricedBy: 'told',
+  });
   const [charge] = await key.charges();
   expect(charge).toMatchObject({ quota: 15_007, prompt_tokens: 900, completion_tokens: 403 });
 });

@@ -46,6 +46,10 @@ class Charged:
     user_id: int = 0
     name: str = ""
     group: str = ""
+    priced_by: str = ""
+    """`units`: the counts; `told`: the amount that was sent; `hold`: the hold, because no other amount was known."""
+    hold_reason: str | None = None
+    """Why it was the hold, such as `invalid_usage`."""
 
 
 @dataclass(frozen=True)
@@ -84,6 +88,10 @@ class Settled:
     expired: bool
     """The reservation had expired before, so the charge was made without a hold."""
     remain_quota: int
+    priced_by: str = ""
+    """`units`: the counts; `told`: the amount that was sent; `hold`: the hold, because no other amount was known."""
+    hold_reason: str | None = None
+    """Why it was the hold, such as `invalid_usage`."""
 
 
 @dataclass(frozen=True)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio  # asyncio only
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from types import TracebackType
 
 from . import exchange
@@ -50,8 +50,14 @@ class AsyncKeymeter(AsyncBackground):
         completion_tokens: int | None = None,
         cached_tokens: int | None = None,
         cache_write_tokens: int | None = None,
+        units: Mapping[str, float] | None = None,
+        context: Mapping[str, str] | None = None,
+        provider: str | None = None,
     ) -> Verification:
-        """Asks whether a key may be used. Charges nothing, and raises nothing for a key that may not: read `valid`."""
+        """Asks whether a key may be used. Charges nothing, and raises nothing for a key that may not: read `valid`.
+
+        `units`, `context` and `provider` are those of `Charge`: the most that the request may have, and what its price is.
+        """
         return await self._run(
             exchange.verify(
                 usd,
@@ -63,6 +69,9 @@ class AsyncKeymeter(AsyncBackground):
                 completion_tokens=completion_tokens,
                 cached_tokens=cached_tokens,
                 cache_write_tokens=cache_write_tokens,
+                units=units,
+                context=context,
+                provider=provider,
             )
         )
 
@@ -78,10 +87,17 @@ class AsyncKeymeter(AsyncBackground):
         completion_tokens: int | None = None,
         cached_tokens: int | None = None,
         cache_write_tokens: int | None = None,
+        units: Mapping[str, float] | None = None,
+        usage: object | None = None,
+        flavor: str | None = None,
+        context: Mapping[str, str] | None = None,
+        provider: str | None = None,
         request_id: str | None = None,
     ) -> Charged:
-        """Charges a known cost, or what counts cost by the price of `model`.
+        """Charges a known cost, or what counts cost by the price of `model`, or what the provider's `usage` says.
 
+        `usage` is the answer of the provider or the usage of it, as its SDK or its API returns it. `flavor` says of which of
+        its APIs, and is found by default. `units`, `context` and `provider` are those of `Charge`.
         Without a `request_id` of yours it gets one, so that its retries charge once.
         """
         charge = Charge(
@@ -94,6 +110,11 @@ class AsyncKeymeter(AsyncBackground):
             completion_tokens=completion_tokens,
             cached_tokens=cached_tokens,
             cache_write_tokens=cache_write_tokens,
+            units=units,
+            usage=usage,
+            flavor=flavor,
+            context=context,
+            provider=provider,
             request_id=request_id,
         )
         return await self._run(exchange.charge(charge))
@@ -114,11 +135,17 @@ class AsyncKeymeter(AsyncBackground):
         completion_tokens: int | None = None,
         cached_tokens: int | None = None,
         cache_write_tokens: int | None = None,
+        units: Mapping[str, float] | None = None,
+        context: Mapping[str, str] | None = None,
+        provider: str | None = None,
         ttl_seconds: int | None = None,
         on_expiry: OnExpiry | None = None,
         request_id: str | None = None,
     ) -> Reservation:
-        """Holds what a request may cost at most, for 600 seconds if `ttl_seconds` says nothing else."""
+        """Holds what a request may cost at most, for 600 seconds if `ttl_seconds` says nothing else.
+
+        `units`, `context` and `provider` are those of `Charge`: the most that the request may have, and what its price is.
+        """
         hold = Hold.of(
             usd,
             request_id,
@@ -130,6 +157,9 @@ class AsyncKeymeter(AsyncBackground):
             completion_tokens=completion_tokens,
             cached_tokens=cached_tokens,
             cache_write_tokens=cache_write_tokens,
+            units=units,
+            context=context,
+            provider=provider,
             ttl_seconds=ttl_seconds,
             on_expiry=on_expiry,
         )
@@ -157,8 +187,17 @@ class AsyncKeymeter(AsyncBackground):
         completion_tokens: int | None = None,
         cached_tokens: int | None = None,
         cache_write_tokens: int | None = None,
+        units: Mapping[str, float] | None = None,
+        usage: object | None = None,
+        flavor: str | None = None,
+        context: Mapping[str, str] | None = None,
+        provider: str | None = None,
     ) -> Settled:
-        """Charges what it cost, and gives back the rest of the hold. `model` is the one that answered, if it is another one."""
+        """Charges what it cost, and gives back the rest of the hold. `model` is the one that answered, if it is another one.
+
+        `usage`, `flavor`, `units`, `context` and `provider` are those of `charge`. Usage that cannot be read costs the whole
+        hold: read `priced_by`.
+        """
         return await self._run(
             exchange.settle(
                 usd,
@@ -169,6 +208,11 @@ class AsyncKeymeter(AsyncBackground):
                 completion_tokens=completion_tokens,
                 cached_tokens=cached_tokens,
                 cache_write_tokens=cache_write_tokens,
+                units=units,
+                usage=usage,
+                flavor=flavor,
+                context=context,
+                provider=provider,
             )
         )
 
@@ -188,6 +232,9 @@ class AsyncKeymeter(AsyncBackground):
         completion_tokens: int | None = None,
         cached_tokens: int | None = None,
         cache_write_tokens: int | None = None,
+        units: Mapping[str, float] | None = None,
+        context: Mapping[str, str] | None = None,
+        provider: str | None = None,
         ttl_seconds: int | None = None,
         on_expiry: OnExpiry | None = None,
         renew: bool = True,  # asyncio only
@@ -206,6 +253,9 @@ class AsyncKeymeter(AsyncBackground):
             completion_tokens=completion_tokens,
             cached_tokens=cached_tokens,
             cache_write_tokens=cache_write_tokens,
+            units=units,
+            context=context,
+            provider=provider,
             ttl_seconds=ttl_seconds,
             on_expiry=on_expiry,
         )

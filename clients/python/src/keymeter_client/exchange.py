@@ -20,6 +20,7 @@ from ._version import __version__
 from .amounts import Usd, pico_dollars, usd_text
 from .answers import Charged, Extended, Released, Reservation, Settled, Verification, read
 from .errors import KeymeterError, Refused, Unavailable, error_of
+from .provider_usage import plain
 
 T = TypeVar("T")
 OnExpiry = Literal["release", "charge"]
@@ -205,7 +206,7 @@ def ask(call: Call[T], tries: Tries) -> Program[T]:
 
 @dataclass(frozen=True, kw_only=True)
 class Charge:
-    """One of the charges of `charges`. One of `usd` and `quota`, or the counts that the price of `model` is for."""
+    """One of the charges of `charges`. One of `usd` and `quota`, or what the price of `model` is for: counts or `usage`."""
 
     key: str = field(repr=False)
     usd: Usd | None = None
@@ -216,12 +217,24 @@ class Charge:
     completion_tokens: int | None = None
     cached_tokens: int | None = None
     cache_write_tokens: int | None = None
+    units: Mapping[str, float] | None = None
+    """Counts by unit, such as `{"input_tokens": 368, "web_searches": 2}`."""
+    usage: object | None = field(default=None, repr=False)
+    """What the provider says that was used: its whole answer or the usage of it, as its SDK or its API returns it."""
+    flavor: str | None = None
+    """Of which API of the provider `usage` is, such as `chat`, `responses` or `embeddings`. Found by default."""
+    context: Mapping[str, str] | None = None
+    """What the price depends on besides the model, such as `{"service_tier": "priority"}`."""
+    provider: str | None = None
+    """Whose price of the model counts, and whose `usage` it is."""
     request_id: str | None = None
 
 
 def _body(usd: Usd | None, **fields: object) -> dict[str, object]:
     """Without what is None: absent and null mean the same to Keymeter."""
     fields["usd"] = None if usd is None else usd_text(pico_dollars(usd))
+    if fields.get("usage") is not None:
+        fields["usage"] = plain(fields["usage"])
     return {name: value for name, value in fields.items() if value is not None}
 
 
@@ -249,6 +262,11 @@ def _charge_body(charge: Charge) -> dict[str, object]:
         completion_tokens=charge.completion_tokens,
         cached_tokens=charge.cached_tokens,
         cache_write_tokens=charge.cache_write_tokens,
+        units=charge.units,
+        usage=charge.usage,
+        flavor=charge.flavor,
+        context=charge.context,
+        provider=charge.provider,
         request_id=charge.request_id or new_request_id(),
     )
 

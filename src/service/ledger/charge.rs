@@ -130,7 +130,8 @@ impl Operation for Charge {
         let KeyRequest { gateway, key, context, .. } = request;
         let token = request.token();
         let used = batch.find_key(key)?;
-        let cost = &batch.read_usage(&request.cost, request.usage.as_ref(), context.model.as_deref())?.cost;
+        let read = batch.read_usage(&request.cost, request.usage.as_ref(), context.model.as_deref());
+        let cost = &read.map_err(|why| batch.refuse_usage(token, why, context))?.cost;
         let Amount { quota, price, priced_by } = batch.amount(token, cost, context)?;
         batch.balances.charge(token, quota, cost.units.model_tokens(), context, &batch.at)?;
         batch.add_charge(NewCharge {

@@ -46,8 +46,6 @@ impl From<JsonValueError> for UsageInvalid {
 #[derive(Debug)]
 pub(super) struct ReadUsage {
     pub(super) cost: Cost,
-    /// The model that answered, if the usage says it.
-    pub(super) model: Option<String>,
     /// Numbers of the usage that nobody reads.
     pub(super) unread: BTreeSet<String>,
 }
@@ -71,9 +69,7 @@ impl ProviderUsage {
     pub(super) fn cost(&self, sent: &Cost, model: &str, prices: &ReadPrices) -> Result<ReadUsage, UsageInvalid> {
         let read = self.extract(sent, model, prices).and_then(|extracted| merge(sent, extracted));
         match read {
-            Err(_) if sent.quota.is_some() => {
-                Ok(ReadUsage { cost: sent.clone(), model: None, unread: BTreeSet::new() })
-            }
+            Err(_) if sent.quota.is_some() => Ok(ReadUsage { cost: sent.clone(), unread: BTreeSet::new() }),
             read => read,
         }
     }
@@ -91,7 +87,8 @@ impl ProviderUsage {
 }
 
 fn merge(sent: &Cost, extracted: Extracted) -> Result<ReadUsage, UsageInvalid> {
-    let Extracted { model, units, cost: told, context, unread } = extracted;
+    // Providers answer with names of their own: which model is charged, the gateway says.
+    let Extracted { model: _, units, cost: told, context, unread } = extracted;
     let mut cost = sent.clone();
     for (unit, number) in units {
         let count = UnitCount::read(&number.to_string());
@@ -100,7 +97,8 @@ fn merge(sent: &Cost, extracted: Extracted) -> Result<ReadUsage, UsageInvalid> {
     // What was served counts before what was asked for.
     cost.context.extend(context.into_iter().filter(|(_, value)| !value.is_empty()));
     if let (None, Some(dollars)) = (cost.quota, told) {
-        cost.quota = Some(dollars.to_string().parse::<UsdCost>()?.quota()?);
+        // Dust is no cost: then the counts say it.
+        cost.quota = Some(dollars.to_string().parse::<UsdCost>()?.quota()?).filter(|quota| !quota.is_zero());
     }
-    Ok(ReadUsage { cost, model, unread })
+    Ok(ReadUsage { cost, unread })
 }

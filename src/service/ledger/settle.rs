@@ -83,17 +83,14 @@ impl Operation for Settle {
         // Before the price: what cannot be settled has no cost.
         batch.balances.to_settle(self.gateway, id)?;
         let read = self.read_usage(batch, &request.model, &asked);
-        let (cost, told_model) = match &read {
-            Ok(read) => (Ok(&read.cost), read.model.as_ref()),
-            Err(reason) => (Err(*reason), None),
-        };
-        let answered = self.model.as_ref().or(told_model).unwrap_or(&request.model).clone();
+        let cost = read.as_ref().map(|read| &read.cost).map_err(|reason| *reason);
+        let answered = self.model.as_ref().unwrap_or(&request.model).clone();
         let models = (answered.as_str(), request.model.as_str());
         let sent = self.cost.as_ref().map_err(|reason| *reason);
         let before = batch.settled_before(id, sent, self.digest.as_ref());
         let amount = batch.settled_amount((&reservation, &asked), before, cost, models);
         let Amount { quota, price, priced_by } = amount;
-        let units = cost.map(|cost| cost.units.clone()).unwrap_or_default();
+        let units = batch.recorded_units(cost.map(|cost| cost.units.clone()).unwrap_or_default());
         request.model = answered;
         let (settlement, effect) = batch.balances.settle(self.gateway, id, quota, units.model_tokens(), &batch.at)?;
         if effect == Effect::Applied {

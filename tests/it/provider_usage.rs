@@ -124,6 +124,16 @@ async fn a_cost_that_an_answer_tells_counts(pool: PgPool) {
         let settled = settles(&gateway, &key, "mine", fields.clone()).await;
         assert_eq!((&settled["charged"], &settled["priced_by"]), (&json!(expected), &json!(by)), "{fields}");
     }
+    // Units that the list does not know decide nothing, and their names are stored nowhere.
+    for unit in ["a\"b", "\0", "requests"] {
+        let mut fields = told(counts(json!({ "cost": 0.000_1 })));
+        fields["units"] = json!({ unit: 1 });
+        assert_eq!(settles(&gateway, &key, "mine", fields.clone()).await["charged"], 50, "{unit:?}");
+        fields.as_object_mut().unwrap().extend([("key".to_owned(), json!(key)), ("model".to_owned(), json!("mine"))]);
+        assert_eq!(asks(&gateway, "charge", &fields).await.ok()["charged"], 50, "{unit:?}");
+    }
+    let stored: i64 = sqlx::query_scalar("select count(units) from charges").fetch_one(&pool).await.unwrap();
+    assert_eq!(stored, 0);
     // What the gateway sends counts before what the answer tells.
     let both = json!({ "usage": counts(json!({ "cost": 5 })), "provider": "openrouter", "quota": 3 });
     assert_eq!(settles(&gateway, &key, "mine", both).await["charged"], 3);

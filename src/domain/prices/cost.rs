@@ -131,16 +131,9 @@ impl PriceList {
         }
     }
 
-    /// A cost as it is recorded: beside an amount, units that cannot be are left out, but for the tokens in and out.
-    pub fn recorded(&self, mut cost: Cost) -> Cost {
-        if cost.quota.is_some() {
-            cost.units = self.recorded_units(cost.units);
-        }
-        cost
-    }
-
-    /// Units as they are recorded where they decide nothing. Only those of the list have names that may be stored.
-    pub fn recorded_units(&self, units: Units) -> Units {
+    /// Units as they are recorded where they decide nothing: of those that cannot be, only the tokens in and out. Names
+    /// that the list does not know come from clients, and are stored nowhere.
+    pub fn recorded(&self, units: Units) -> Units {
         if units.check(self.units()).is_ok() { units } else { units.in_and_out() }
     }
 

@@ -18,7 +18,6 @@ use crate::domain::money::Quota;
 use crate::domain::old_key::UsedKey;
 use crate::domain::prices::cost::{Amount, Cost};
 use crate::domain::prices::priced_by::{HoldReason, PricedBy};
-use crate::domain::prices::units::Units;
 use crate::domain::prices::unknown::Unknown;
 use crate::domain::time::UnixTime;
 use crate::service::key_cache::CachedKey;
@@ -120,11 +119,6 @@ impl<'a> Batch<'a> {
         Ok(read)
     }
 
-    /// Units as the charge of a settlement records them.
-    pub(super) fn recorded_units(&self, units: Units) -> Units {
-        self.prices.list.recorded_units(units)
-    }
-
     /// Why nothing is charged by a usage that cannot be read: a token that may not be used is refused for that.
     pub(super) fn refuse_usage(&self, id: TokenId, why: UsageInvalid, context: &RequestContext) -> LedgerError {
         match self.balances.check_use(id, context, &self.at) {
@@ -197,6 +191,10 @@ impl<'a> Batch<'a> {
     /// Adds the row of a charge. A reservation may have stored its address under another setting.
     pub(super) fn add_charge(&mut self, mut charge: NewCharge) {
         charge.request.ip = charge.request.ip.take().and_then(|ip| self.addresses.stored_again(ip));
+        if charge.price.is_none() {
+            // Nothing has checked them: they decided nothing.
+            charge.units = self.prices.list.recorded(charge.units);
+        }
         if let Some(id) = charge.reservation_id {
             let priced_by = charge.priced_by();
             let (units, digest) = (charge.units.clone(), charge.settled_digest.clone());

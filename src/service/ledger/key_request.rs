@@ -66,7 +66,6 @@ impl Ledger {
         repeatable: &str,
     ) -> Result<FoundRequest, LedgerError> {
         let QuotaRequest { cost, usage, context, request_id } = request;
-        let cost = self.parts.prices.read().list.recorded(cost);
         let unknown = |digest: Option<&Digest>| {
             self.unknown_key((gateway, call), digest, &context, cost.quota, request_id.as_deref())
         };

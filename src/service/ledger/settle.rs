@@ -40,7 +40,7 @@ impl Ledger {
         model: Option<String>,
     ) -> Result<Settled, LedgerError> {
         let (cost, usage) = match cost {
-            Ok((cost, usage)) => (Ok(self.parts.prices.read().list.recorded(cost)), usage),
+            Ok((cost, usage)) => (Ok(cost), usage),
             Err(reason) => (Err(reason), None),
         };
         if let Ok(cost) = &cost {
@@ -90,7 +90,7 @@ impl Operation for Settle {
         let before = batch.settled_before(id, sent, self.digest.as_ref());
         let amount = batch.settled_amount((&reservation, &asked), before, cost, models);
         let Amount { quota, price, priced_by } = amount;
-        let units = batch.recorded_units(cost.map(|cost| cost.units.clone()).unwrap_or_default());
+        let units = cost.map(|cost| cost.units.clone()).unwrap_or_default();
         request.model = answered;
         let (settlement, effect) = batch.balances.settle(self.gateway, id, quota, units.model_tokens(), &batch.at)?;
         if effect == Effect::Applied {

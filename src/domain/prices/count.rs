@@ -40,6 +40,11 @@ impl UnitCount {
         Self { nanos: number as i128 * 1_000_000_000 }
     }
 
+    /// So many billionths of a unit, 0 or more.
+    pub(super) const fn from_nanos(nanos: i128) -> Self {
+        Self { nanos }
+    }
+
     pub const fn is_whole(self) -> bool {
         self.nanos % Self::whole(1).nanos == 0
     }

@@ -6,6 +6,7 @@
 
 pub mod conditions;
 pub mod cost;
+pub mod cost_line;
 pub mod count;
 pub mod list;
 mod list_changes;

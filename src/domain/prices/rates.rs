@@ -6,6 +6,7 @@ use std::sync::{Arc, OnceLock};
 
 use num_bigint::BigInt;
 
+use super::cost_line::CostLine;
 use super::count::UnitCount;
 use super::rate::{RateTier, TieredRate, UnitRate};
 use super::unit::{COMMON_PER, INPUT_TOKENS, REQUESTS, Unit, UnitTable};
@@ -14,9 +15,6 @@ use super::unknown::{NotPriced, TooExpensive, Unknown};
 use crate::domain::bounds;
 use crate::domain::group::Ratio;
 use crate::domain::money::Quota;
-
-/// One of a unit, in billionths.
-const ONE: i128 = UnitCount::whole(1).nanos();
 
 /// Rates by unit.
 #[derive(Debug, Clone)]
@@ -142,8 +140,24 @@ impl Rates {
     /// # Errors
     /// See [`Unknown`].
     pub fn cost(&self, units: &Units, ratio: Ratio) -> Result<Quota, Unknown> {
+        let mut sum = BigInt::ZERO;
+        self.each_line(units, |line| sum += line.amount())?;
+        Ok(in_quota(&sum, ratio)?)
+    }
+
+    /// What a cost is the sum of, before the ratio of a group.
+    ///
+    /// # Errors
+    /// See [`Unknown`].
+    pub fn cost_lines(&self, units: &Units) -> Result<Vec<CostLine<'_>>, Unknown> {
+        let mut lines = Vec::new();
+        self.each_line(units, |line| lines.push(line))?;
+        Ok(lines)
+    }
+
+    fn each_line<'a>(&'a self, units: &Units, each: impl FnMut(CostLine<'a>)) -> Result<(), Unknown> {
         let input = units.get(INPUT_TOKENS).nanos();
-        self.quota(units, ratio, |of| (of.rate.at(input), &of.unit))
+        self.own_counts(units, |of| (of.rate.at(input), &of.unit), each)
     }
 
     /// The least quota that covers what a request with these units can turn out to be: of what it cannot exclude, such
@@ -159,24 +173,29 @@ impl Rates {
             return Err(NotPriced::NoRate(unit.name().to_owned()).into());
         }
         let input = units.get(INPUT_TOKENS).nanos();
-        self.quota(units, ratio, |of| {
-            let without_content = self.whole_without_content(&of.unit);
-            let rates = [self.dearest(&of.unit, input), without_content.and_then(|unit| self.dearest(unit, input))];
-            let dearest = rates.into_iter().flatten().max_by_key(|(rate, unit)| amount(ONE, *rate, unit));
-            dearest.unwrap_or((of.rate.base, &of.unit))
-        })
+        let dearest = |of| self.dearest_of(of, input);
+        let mut sum = BigInt::ZERO;
+        self.own_counts(units, dearest, |line| sum += line.amount())?;
+        Ok(in_quota(&sum, ratio)?)
     }
 
-    /// The least quota that covers the own count of each unit, without its parts, times a rate.
-    fn quota<'a>(
+    /// The dearest rate that what is counted by a unit may have.
+    fn dearest_of<'a>(&'a self, of: &'a RateOfUnit, input: i128) -> (UnitRate, &'a Unit) {
+        let without_content = self.whole_without_content(&of.unit);
+        let rates = [self.dearest(&of.unit, input), without_content.and_then(|unit| self.dearest(unit, input))];
+        let dearest = rates.into_iter().flatten().max_by_key(|(rate, unit)| rate_of_one(*rate, unit));
+        dearest.unwrap_or((of.rate.base, &of.unit))
+    }
+
+    /// The own count of each unit, without its parts, at a rate.
+    fn own_counts<'a>(
         &'a self,
         units: &Units,
-        ratio: Ratio,
         rate: impl Fn(&'a RateOfUnit) -> (UnitRate, &'a Unit),
-    ) -> Result<Quota, Unknown> {
+        mut each: impl FnMut(CostLine<'a>),
+    ) -> Result<(), Unknown> {
         self.check_coverage(units)?;
         let mut own_counts: Vec<i128> = Vec::with_capacity(self.all.len());
-        let mut sum = BigInt::ZERO;
         for of in &self.all {
             let name = of.unit.name();
             if units.reported(name).is_none() && self.may_be_both(&of.unit, units) {
@@ -190,10 +209,10 @@ impl Rates {
             own_counts.push(own_count);
             if own_count > 0 {
                 let (rate, unit) = rate(of);
-                sum += amount(own_count, rate, unit);
+                each(CostLine { unit, count: UnitCount::from_nanos(own_count), rate });
             }
         }
-        Ok(in_quota(&sum, ratio)?)
+        Ok(())
     }
 
     fn find(&self, name: &str) -> Option<&RateOfUnit> {
@@ -231,7 +250,7 @@ impl Rates {
             (rate.unit.name() == unit.name() || rate.unit.is_part_of(unit)) && rate.unit.special_content() == content
         };
         let rates = self.all.iter().filter(of_unit).map(|rate| (rate.rate.dearest(input), rate.unit.as_ref()));
-        rates.max_by_key(|(rate, unit)| amount(ONE, *rate, unit))
+        rates.max_by_key(|(rate, unit)| rate_of_one(*rate, unit))
     }
 
     /// The unit of which a unit is the part with special content, if that whole has no special content itself.
@@ -264,9 +283,9 @@ fn list(member: &str, items: impl Iterator<Item = String>) -> String {
     if items.is_empty() { String::new() } else { format!("{member}[{}]", items.join(",")) }
 }
 
-/// So many billionths of a unit times a rate, in 10⁻²⁷ dollars divided by [`COMMON_PER`].
-fn amount(nanos: i128, rate: UnitRate, unit: &Unit) -> BigInt {
-    BigInt::from(nanos) * BigInt::from(rate.attos()) * BigInt::from(COMMON_PER / i128::from(unit.per()))
+/// What one of a unit costs, as [`CostLine::amount`] has it.
+fn rate_of_one(rate: UnitRate, unit: &Unit) -> BigInt {
+    CostLine { unit, count: UnitCount::whole(1), rate }.amount()
 }
 
 /// The least quota that covers such an amount in a group with this ratio: rounded once, up.
@@ -327,6 +346,31 @@ mod tests {
         for (units, quota) in table {
             assert_eq!(cost(&sonnet, &units), Ok(quota), "{units:?}");
         }
+    }
+
+    #[test]
+    fn the_lines_of_a_cost_say_each_rate_and_its_own_count() {
+        let sonnet = rates(&SONNET).unwrap();
+        let units = Units::from([
+            ("input_tokens", 1_000_000),
+            ("cache_write_tokens", 400_000),
+            ("cache_write_1h_tokens", 300_000),
+            ("output_reasoning_tokens", 5),
+            ("output_tokens", 7),
+            ("web_searches", 3),
+        ]);
+        let mut lines: Vec<_> = sonnet.cost_lines(&units).unwrap();
+        lines.sort_by_key(|line| line.unit.name());
+        let lines: Vec<_> = lines.iter().map(|line| (line.unit.name(), line.count.to_string(), line.usd())).collect();
+        let line = |unit, count: &str, usd: &str| (unit, count.to_owned(), usd.to_owned());
+        let expected = [
+            line("cache_write_1h_tokens", "300000", "1.8"),
+            line("cache_write_tokens", "100000", "0.375"),
+            line("input_tokens", "600000", "1.8"),
+            line("output_tokens", "7", "0.000105"),
+            line("web_searches", "3", "0.03"),
+        ];
+        assert_eq!(lines, expected);
     }
 
     #[test]
@@ -454,11 +498,11 @@ mod tests {
             // Less of everything, in one proportion.
             let mut less = Units::default();
             for (name, count) in units.used() {
-                less.add(name, UnitCount::whole(i64::try_from(count.nanos() / ONE).unwrap() * share / 4)).unwrap();
+                less.add(name, UnitCount::whole(count.floor() * share / 4)).unwrap();
             }
             // What is named as nothing more special may all be cache or thinking, and sound may be none.
             let plain = |whole: &'static str, part: &'static str| {
-                let count = (units.get(whole).nanos() - units.get(part).nanos()) / ONE;
+                let count = (units.get(whole).nanos() - units.get(part).nanos()) / 1_000_000_000;
                 Units::from([(whole, i64::try_from(count).unwrap())])
             };
             let mut cases = vec![units.clone(), less];

@@ -20,8 +20,8 @@ use super::permission::Permission;
 use super::state::AppState;
 use super::{
     access_tokens, activity, audit, auth, dashboard, enablement, forecasts, gateways, health, imports, keys,
-    locked_accounts, middleware, models, old_keys, overview, price_versions, prices, refused_requests, request_history,
-    sessions, settings, sign_in, tokens, usage, usage_reports, users,
+    locked_accounts, middleware, models, old_keys, overview, price_costs, price_versions, prices, refused_requests,
+    request_history, sessions, settings, sign_in, tokens, usage, usage_reports, users,
 };
 use crate::storage::sessions::SessionTable;
 
@@ -106,6 +106,7 @@ fn of_others() -> OpenApiRouter<Arc<AppState>> {
         endpoint!(enablement::show),
         endpoint!(enablement::request),
         endpoint!(prices::list),
+        endpoint!(price_costs::show),
         endpoint!(users::groups),
         endpoint!(users::models),
         endpoint!(users::own_models),

@@ -91,6 +91,7 @@ mod old_keys;
 mod one_api;
 mod outage;
 mod overview;
+mod price_list;
 mod price_versions;
 mod prices;
 mod private_postgres;

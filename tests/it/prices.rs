@@ -465,11 +465,18 @@ async fn the_section_of_the_settings_is_the_first_version_and_counts_no_more_aft
         "requests_kcount": "40" } } });
     assert_eq!((&shown["number"], &shown["created_by"], &shown["file"]), (&json!(1), &json!(0), &expected));
     let listed = ana.get("/api/prices").await.ok();
-    let price = json!({
-        "model": "new", "prompt": "2.5", "completion": "10", "cached": "2.5", "cache_write": "2.5", "request": "0.04",
-        "above": { "prompt_tokens": 9, "prompt": "4", "completion": "20", "cached": "4", "cache_write": "4" },
-    });
-    assert_eq!(listed, json!({ "since": START, "prices": [price] }));
+    let rate = |unit: &str, per: i64, key: &str, usd: &str, above: Option<&str>| {
+        let tiers: Vec<_> = above.iter().map(|usd| json!({ "start": 9, "usd": usd })).collect();
+        json!({ "unit": unit, "per": per, "key": key, "usd": usd, "tiers": tiers })
+    };
+    let rates = [
+        rate("input_tokens", 1_000_000, "input_mtok", "2.5", Some("4")),
+        rate("output_tokens", 1_000_000, "output_mtok", "10", Some("20")),
+        rate("requests", 1_000, "requests_kcount", "40", None),
+    ];
+    let price = json!({ "model": "new", "provider": null, "own": true, "rates": rates, "variants": [] });
+    let expected = json!({ "version": 1, "since": START, "page": 0, "page_size": 10, "total": 1, "items": [price] });
+    assert_eq!(listed, expected);
     let (_, key) = ana.creates_with_key(json!({ "name": "one", "unlimited_quota": true })).await;
     let body = json!({ "key": key, "model": "new", "prompt_tokens": 10, "completion_tokens": 1 });
     let charges = async |gateway: &Caller| asks(gateway, "charge", &body).await.ok()["charged"].clone();

@@ -10,6 +10,7 @@ use crate::api::errors::code::{ErrorCode, codes};
 use crate::api::errors::fails::{CodeList, CodesByStatus};
 use crate::api::errors::failure::ApiError;
 use crate::domain::date_range::DateRangeInvalid;
+use crate::domain::group::GroupRefused;
 use crate::domain::ip_allowlist::IpsInvalid;
 use crate::domain::model_limits::ModelsInvalid;
 use crate::domain::money::QuotaInvalid;
@@ -152,6 +153,7 @@ macro_rules! bad_input {
 }
 
 bad_input! {
+    GroupRefused => InvalidGroup,
     NameInvalid => InvalidName,
     NoteInvalid => InvalidNote,
     LifetimeInvalid => InvalidExpiry,

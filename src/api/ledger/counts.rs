@@ -82,7 +82,7 @@ impl PartialSchema for UsageText {
 impl ToSchema for UsageText {}
 
 /// What the price of a request depends on besides its model, such as `{"service_tier": "priority"}`.
-pub(super) type ContextFields = BTreeMap<String, Option<String>>;
+pub(in crate::api) type ContextFields = BTreeMap<String, Option<String>>;
 
 /// The fields of a body that say what was used.
 macro_rules! count_fields {
@@ -108,13 +108,14 @@ const NAMES: [(&str, &str); 4] = [
 ];
 
 /// What was used, as it was sent.
-pub(super) struct CountFields {
-    pub(super) by_name: [Option<CountText>; 4],
-    pub(super) units: Option<UnitsText>,
-    pub(super) context: ContextFields,
-    pub(super) provider: Option<String>,
+#[derive(Default)]
+pub(in crate::api) struct CountFields {
+    pub(in crate::api) by_name: [Option<CountText>; 4],
+    pub(in crate::api) units: Option<UnitsText>,
+    pub(in crate::api) context: ContextFields,
+    pub(in crate::api) provider: Option<String>,
     /// Whether the answer of the provider comes with them.
-    pub(super) has_usage: bool,
+    pub(in crate::api) has_usage: bool,
 }
 
 impl CountFields {
@@ -134,7 +135,7 @@ impl CountFields {
     ///
     /// # Errors
     /// The counts cannot be read, or context or provider.
-    pub(super) fn cost(&self, quota: Option<Quota>) -> Result<Cost, ApiError> {
+    pub(in crate::api) fn cost(&self, quota: Option<Quota>) -> Result<Cost, ApiError> {
         let (context, provider) = self.what_price()?;
         Ok(Cost { quota, units: self.units()?, context, provider })
     }

@@ -1,11 +1,11 @@
 //! What gateways call: verify, charge, reserve, extend, settle, release and forward-auth.
 
 pub mod charge;
-mod counts;
+pub(super) mod counts;
 mod errors;
 pub mod extractors;
 pub mod forward_auth;
-mod requests;
+pub(super) mod requests;
 pub mod reservations;
 mod responses;
 pub mod verify;

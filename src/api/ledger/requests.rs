@@ -104,7 +104,7 @@ fn is_valid_id(request_id: &str) -> bool {
 }
 
 /// The optional field `model`. An empty text counts as absent.
-pub(super) fn model(model: Option<String>) -> Result<Option<String>, ApiError> {
+pub(in crate::api) fn model(model: Option<String>) -> Result<Option<String>, ApiError> {
     let model = model.filter(|model| !model.is_empty());
     if model.as_deref().is_some_and(|model| !is_valid(model)) {
         let message = format!("`model` must have at most {} characters", bounds::MAX_MODEL_CHARS);

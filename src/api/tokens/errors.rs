@@ -59,7 +59,6 @@ codes_of! {
     TokensError {
         NotFound => NotFound,
         LimitReached(_) => TokenLimitReached,
-        Group(_) => InvalidGroup,
-        .. Enable, Edit, Search, Changed, Keyed, Actor, RateLimited, Vault, Storage
+        .. Group, Enable, Edit, Search, Changed, Keyed, Actor, RateLimited, Vault, Storage
     }
 }

@@ -40,6 +40,38 @@ pub enum OwnPrice {
     OfProvider(String),
 }
 
+/// A price of the list.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PriceEntry<'a> {
+    /// The name of one's own price, perhaps with a `*` at its end; else the id of a model of the provider.
+    pub model: Cow<'a, str>,
+    /// Whose model it is, or whose price one's own name takes.
+    pub provider: Option<&'a str>,
+    /// `None` if one's own name takes the price of the provider.
+    pub prices: Option<&'a Arc<ModelPrices>>,
+}
+
+impl PriceEntry<'_> {
+    /// Returns true if it is of one's own file.
+    pub const fn is_own(&self) -> bool {
+        self.provider.is_none() || self.prices.is_none()
+    }
+
+    /// The name of the model, that of a provider as `provider/model`.
+    pub fn name(&self) -> Cow<'_, str> {
+        match self.provider {
+            Some(provider) if !self.is_own() => format!("{provider}/{}", self.model).into(),
+            _ => Cow::Borrowed(&self.model),
+        }
+    }
+
+    /// Returns true if a text, in lower case, is a part of the name, or begins as the names that it is for.
+    pub fn is_found_by(&self, text: &str) -> bool {
+        let name = self.name().to_lowercase();
+        name.contains(text) || name.strip_suffix('*').is_some_and(|beginning| text.starts_with(beginning))
+    }
+}
+
 /// A provider and its models, in the order in which names are looked up.
 #[derive(Debug, Clone)]
 pub struct Provider {
@@ -156,20 +188,15 @@ impl PriceList {
         found
     }
 
-    /// All prices: one's own by name, and those of the providers that count as `provider/model`.
-    pub fn entries<'a>(&'a self) -> impl Iterator<Item = (String, &'a Arc<ModelPrices>)> {
-        let priced = |(name, price): (String, &'a OwnPrice)| match price {
-            OwnPrice::Prices(prices) => Some((name, prices)),
-            OwnPrice::OfProvider(_) => None,
+    /// All prices: one's own, and those of the models of the providers that count.
+    pub fn entries(&self) -> impl Iterator<Item = PriceEntry<'_>> {
+        let own = |(name, price)| match price {
+            &OwnPrice::Prices(ref prices) => PriceEntry { model: name, provider: None, prices: Some(prices) },
+            OwnPrice::OfProvider(id) => PriceEntry { model: name, provider: Some(id), prices: None },
         };
-        let prefixes = self.prefixes.iter().map(|(name, price)| (format!("{name}*"), price));
-        let own = self.own.iter().map(|(name, price)| (name.clone(), price)).chain(prefixes);
-        let of = |provider: &'a Provider| {
-            let id = provider.id.clone();
-            let models = provider.models.iter();
-            models.filter_map(move |model| Some((format!("{id}/{}", model.id), model.prices.as_ref()?)))
-        };
-        own.filter_map(priced).chain(self.providers.iter().flat_map(of))
+        let prefixes = self.prefixes.iter().map(|(name, price)| (Cow::Owned(format!("{name}*")), price));
+        let named = self.own.iter().map(|(name, price)| (Cow::Borrowed(name.as_str()), price));
+        named.chain(prefixes).map(own).chain(self.providers.iter().flat_map(Provider::entries))
     }
 
     fn own_price(&self, price: &OwnPrice, model: &str) -> Result<Arc<ModelPrices>, NotPriced> {
@@ -226,6 +253,11 @@ impl PriceList {
 }
 
 impl Provider {
+    fn entries(&self) -> impl Iterator<Item = PriceEntry<'_>> {
+        let models = self.models.iter().filter_map(|model| Some((&model.id, model.prices.as_ref()?)));
+        models.map(|(id, prices)| PriceEntry { model: id.into(), provider: Some(&self.id), prices: Some(prices) })
+    }
+
     fn find(&self, name: &str) -> Option<&ModelOfProvider> {
         self.models.iter().find(|model| model.names.matches(name))
     }

@@ -1,6 +1,7 @@
 //! What a new price list changes so much that somebody should look at it.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use super::list::PriceList;
 use super::model_prices::ModelPrices;
@@ -10,9 +11,9 @@ impl PriceList {
     /// would move beyond half or double at some time, in some context, above some tier.
     pub fn surprises(&self, newer: &Self, charged: &[String]) -> Vec<String> {
         let mut surprises = Vec::new();
-        let entries: BTreeMap<_, _> = newer.entries().collect();
-        for (name, before) in self.entries() {
-            if let Some(after) = entries.get(&name) {
+        let after = newer.prices_by_name();
+        for (name, before) in self.prices_by_name() {
+            if let Some(after) = after.get(&name) {
                 surprises.extend(moves(&name, before, after));
             }
         }
@@ -28,6 +29,10 @@ impl PriceList {
         surprises.sort();
         surprises.dedup();
         surprises
+    }
+
+    fn prices_by_name(&self) -> BTreeMap<String, &Arc<ModelPrices>> {
+        self.entries().filter_map(|entry| Some((entry.name().into_owned(), entry.prices?))).collect()
     }
 }
 

@@ -116,6 +116,11 @@ impl ModelPrices {
         Ok(Cow::Owned(standard.with(replaced).map_err(unknown)?))
     }
 
+    /// The variants at a time.
+    pub fn variants_in_force(&self, at: UnixTime) -> impl Iterator<Item = &PriceVariant> {
+        self.variants.iter().filter(move |variant| variant.condition.is_none_or(|condition| condition.holds(at)))
+    }
+
     /// The same prices in every context.
     pub fn without_variants(&self) -> Self {
         Self { variants: Vec::new(), ..self.clone() }

@@ -15,6 +15,7 @@ use super::usage::DayBody;
 use crate::api::errors::fails::Fails;
 use crate::domain::calendar::Moment;
 use crate::domain::ledger::{StateCounts, StateName};
+use crate::domain::prices::priced_by::HeldCharges;
 use crate::domain::refusals::RecentRefusals;
 use crate::domain::time::UnixTime;
 use crate::service::overview::Overview;
@@ -91,6 +92,28 @@ pub struct AllUsersOverviewBody {
     truncated: bool,
     /// What was refused in the last hour, by token and reason: the 20 largest numbers.
     refused_last_hour: Vec<RecentRefusalsBody>,
+    /// What was charged its hold in the last hour, because no other amount was known, by model and reason: the 20
+    /// largest numbers.
+    charged_by_hold_last_hour: Vec<HeldChargesBody>,
+}
+
+/// Charges of one model that were their holds for one reason.
+#[derive(Debug, Serialize, ToSchema)]
+pub struct HeldChargesBody {
+    /// The model; null if the gateway named none.
+    model: Option<String>,
+    /// Why: `model_not_priced`, `invalid_count`, `invalid_usage`, `nothing_used`, `no_input` or `expired`.
+    reason: &'static str,
+    /// How many.
+    requests: i64,
+    /// Unix timestamp of the last one.
+    last: i64,
+}
+
+impl From<HeldCharges> for HeldChargesBody {
+    fn from(HeldCharges { model, reason, requests, last }: HeldCharges) -> Self {
+        Self { model, reason: reason.as_str(), requests, last: last.get() }
+    }
 }
 
 fn states(counts: &StateCounts) -> BTreeMap<&'static str, i64> {
@@ -180,5 +203,6 @@ pub async fn show_all_users(
         states: states(&overview.states),
         truncated: overview.is_truncated,
         refused_last_hour: overview.refused.into_iter().map(RecentRefusalsBody::from).collect(),
+        charged_by_hold_last_hour: overview.held.into_iter().map(HeldChargesBody::from).collect(),
     }))
 }

@@ -12,6 +12,7 @@ use crate::domain::caller::Caller;
 use crate::domain::group::Groups;
 use crate::domain::id::{TokenId, UserId};
 use crate::domain::ledger::StateCounts;
+use crate::domain::prices::priced_by::HeldCharges;
 use crate::domain::refusals::RecentRefusals;
 use crate::domain::status::Status;
 use crate::domain::token::Token;
@@ -19,7 +20,7 @@ use crate::domain::token_summary::TokenSummary;
 use crate::domain::usage::{DayUsage, UsageRange};
 use crate::domain::user::User;
 use crate::service::core::Core;
-use crate::storage::{StorageError, refusals, tokens, usage, users};
+use crate::storage::{StorageError, held_charges, refusals, tokens, usage, users};
 
 #[derive(Debug)]
 pub struct Overviews {
@@ -55,6 +56,8 @@ pub struct AllUsersOverview {
     pub is_truncated: bool,
     /// What was refused in the last hour.
     pub refused: Vec<RecentRefusals>,
+    /// What was charged its hold in the last hour.
+    pub held: Vec<HeldCharges>,
 }
 
 /// Live tokens by status.
@@ -86,11 +89,13 @@ impl Overviews {
             let mut conn = db.acquire().await?;
             let since = at.now.plus(-bounds::RECENT_REFUSALS_SECONDS);
             let refused = refusals::list_recent(&mut conn, None, since).await?;
+            let held = held_charges::list_recent(&mut conn, since).await?;
             let (newest, is_truncated) = tokens::list_summaries(&mut conn, None).await?;
             let owners: BTreeSet<UserId> = newest.iter().map(TokenSummary::user_id).collect();
             let owners = users::list_by_id(&mut conn, &owners.into_iter().collect::<Vec<_>>()).await?;
             let state = |token: &TokenSummary| Some(token.state(owners.get(&token.user_id())?, &groups, &at).name);
-            Ok(AllUsersOverview { states: StateCounts::of(newest.iter().filter_map(state)), is_truncated, refused })
+            let states = StateCounts::of(newest.iter().filter_map(state));
+            Ok(AllUsersOverview { states, is_truncated, refused, held })
         };
         self.reports.run(admin.user.id, overview).await
     }

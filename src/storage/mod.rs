@@ -15,6 +15,7 @@ pub mod consistency;
 pub mod enablement;
 mod errors;
 pub mod gateways;
+pub mod held_charges;
 pub mod idempotency_keys;
 pub mod imported_requests;
 pub mod imports;

@@ -111,7 +111,11 @@ async fn lists_searches_and_overviews_go_by_the_state(pool: PgPool) {
     assert_eq!(ana.get("/api/user/self/overview").await.ok()["states"], states);
     let all_users = admin.get("/api/admin/overview").await.ok();
     let states = json!({ "working": 3, "used_up": 1, "key_limit_reached": 1, "account_empty": 1 });
-    assert_eq!(all_users, json!({ "states": states, "truncated": false, "refused_last_hour": [] }));
+    assert_eq!(
+        all_users,
+        json!({ "states": states, "truncated": false, "refused_last_hour": [],
+        "charged_by_hold_last_hour": [] })
+    );
     ana.get("/api/admin/overview").await.refuses(403, "not_an_administrator");
 }
 

@@ -11,7 +11,9 @@ use keymeter::domain::token_listing::TokenListing;
 use keymeter::domain::usage_report::{Grouping, ReportSpan};
 use keymeter::storage::ledger::Changes;
 use keymeter::storage::tokens::{Listed, OwnersPage};
-use keymeter::storage::{keys, ledger, refused_requests, request_history, reservations, spend, tokens, usage_reports};
+use keymeter::storage::{
+    held_charges, keys, ledger, refused_requests, request_history, reservations, spend, tokens, usage_reports,
+};
 use serde_json::json;
 use sqlx::pool::PoolConnection;
 use sqlx::{AssertSqlSafe, PgPool, Postgres};
@@ -241,4 +243,22 @@ async fn requests_of_all_users_are_found_by_time(pool: PgPool) {
         let plan = plan(&mut conn, statement, &format!("{seconds}, null, null, {more}")).await;
         assert!(plan.contains(index) && !plan.contains("Seq Scan"), "{index}: {plan}");
     }
+}
+
+/// Charges that were their holds are few, and found by an index of them alone.
+#[sqlx::test(migrator = "keymeter::storage::MIGRATOR")]
+async fn charges_that_were_their_holds_are_found_by_their_index(pool: PgPool) {
+    let day = START - START % 86_400 + 9 * 86_400;
+    sqlx::query("select make_charges_partition($1)").bind(day).execute(&pool).await.unwrap();
+    let charges = "insert into charges (at, token_id, user_id, model, quota, shortfall, prompt_tokens, \
+                   completion_tokens, hold_reason) \
+                   select $1 + n / 4, 1, 1, 'o1', 1, 0, 0, 0, case when n % 1000 = 0 then 'no_input' end \
+                   from generate_series(0, 200000) n";
+    sqlx::query(charges).bind(day).execute(&pool).await.unwrap();
+    sqlx::query("vacuum analyze charges").execute(&pool).await.unwrap();
+    let mut conn = service_connection(&url(&pool)).await;
+    let found = held_charges::list_recent(&mut conn, UnixTime::new(day + 40_000)).await.unwrap();
+    assert_eq!(found.iter().map(|held| held.requests).collect::<Vec<_>>(), [41]);
+    let plan = plan(&mut conn, "hold_reason is not null", &format!("{}, 20000, 20", day + 40_000)).await;
+    assert!(plan.contains("_held") && !plan.contains("by_time"), "{plan}");
 }

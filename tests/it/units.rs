@@ -5,7 +5,7 @@ use sqlx::PgPool;
 
 use crate::harness::gateway::asks;
 use crate::harness::ledger_invariants::assert_ledger_invariants;
-use crate::harness::{Caller, TestApp};
+use crate::harness::{Caller, START, TestApp};
 
 /// Two dollars for a million are a unit of quota for one.
 fn prices() -> Value {
@@ -298,4 +298,25 @@ async fn l4_a_retry_repeats_units_context_and_provider(pool: PgPool) {
         assert_eq!(asks(&gateway, "settle", &again).await.ok(), settled_plain);
     }
     assert_ledger_invariants(&pool).await;
+}
+
+#[sqlx::test(migrator = "keymeter::storage::MIGRATOR")]
+async fn administrators_see_which_models_were_charged_their_holds_in_the_last_hour(pool: PgPool) {
+    let (app, _ana, gateway, key) = app_with_units(&pool).await;
+    let admin = app.admin("carla").await;
+    let held = async || admin.get("/api/admin/overview").await.ok()["charged_by_hold_last_hour"].clone();
+    assert_eq!(held().await, json!([]));
+    for (model, units) in
+        [("m", json!({ "web_search": 1 })), ("nobody", json!({})), ("m", json!({ "x": 1 })), ("m", json!({}))]
+    {
+        let reserve = json!({ "key": key, "quota": 7 });
+        let id = asks(&gateway, "reserve", &reserve).await.ok()["reservation_id"].clone();
+        let settle = json!({ "reservation_id": id, "model": model, "units": units });
+        assert_eq!(asks(&gateway, "settle", &settle).await.ok()["priced_by"], "hold", "{settle}");
+    }
+    let line = |model: &str, reason: &str, requests: i64| json!({ "model": model, "reason": reason, "requests": requests, "last": START });
+    let expected = [line("m", "invalid_count", 2), line("m", "nothing_used", 1), line("nobody", "model_not_priced", 1)];
+    assert_eq!(held().await, json!(expected));
+    app.clock.advance(3_601);
+    assert_eq!(held().await, json!([]));
 }

@@ -51,7 +51,14 @@ pub struct PriceEntry<'a> {
     pub prices: Option<&'a Arc<ModelPrices>>,
 }
 
-impl PriceEntry<'_> {
+impl<'a> PriceEntry<'a> {
+    const fn own(model: Cow<'a, str>, price: &'a OwnPrice) -> Self {
+        match price {
+            OwnPrice::Prices(prices) => Self { model, provider: None, prices: Some(prices) },
+            OwnPrice::OfProvider(id) => Self { model, provider: Some(id.as_str()), prices: None },
+        }
+    }
+
     /// Returns true if it is of one's own file.
     pub const fn is_own(&self) -> bool {
         self.provider.is_none() || self.prices.is_none()
@@ -190,13 +197,9 @@ impl PriceList {
 
     /// All prices: one's own, and those of the models of the providers that count.
     pub fn entries(&self) -> impl Iterator<Item = PriceEntry<'_>> {
-        let own = |(name, price)| match price {
-            &OwnPrice::Prices(ref prices) => PriceEntry { model: name, provider: None, prices: Some(prices) },
-            OwnPrice::OfProvider(id) => PriceEntry { model: name, provider: Some(id), prices: None },
-        };
-        let prefixes = self.prefixes.iter().map(|(name, price)| (Cow::Owned(format!("{name}*")), price));
-        let named = self.own.iter().map(|(name, price)| (Cow::Borrowed(name.as_str()), price));
-        named.chain(prefixes).map(own).chain(self.providers.iter().flat_map(Provider::entries))
+        let prefixes = self.prefixes.iter().map(|(name, price)| PriceEntry::own(format!("{name}*").into(), price));
+        let named = self.own.iter().map(|(name, price)| PriceEntry::own(name.into(), price));
+        named.chain(prefixes).chain(self.providers.iter().flat_map(Provider::entries))
     }
 
     fn own_price(&self, price: &OwnPrice, model: &str) -> Result<Arc<ModelPrices>, NotPriced> {

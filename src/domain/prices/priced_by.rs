@@ -1,6 +1,7 @@
 //! What decided the amount of a charge.
 
 use crate::domain::named::named;
+use crate::domain::time::UnixTime;
 
 /// What decided the amount of a charge.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -30,6 +31,16 @@ named! {
         /// Its time was over, and it was made to be charged then.
         Expired = "expired",
     }
+}
+
+/// Charges of one model that were their holds for one reason, in the last time.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct HeldCharges {
+    /// `None` if the gateway named none.
+    pub model: Option<String>,
+    pub reason: HoldReason,
+    pub requests: i64,
+    pub last: UnixTime,
 }
 
 impl PricedBy {

@@ -18,6 +18,7 @@ use crate::api::errors::code::codes::{
 };
 use crate::api::errors::fails::Fails;
 use crate::api::errors::failure::{About, ApiError};
+use crate::domain::prices::list_changes::RateChange;
 use crate::domain::prices::version::PriceVersion;
 use crate::domain::text;
 use crate::service::price_versions::{PriceChange, SetPricesError, ShownPrices};
@@ -43,6 +44,19 @@ pub struct SetPricesBody {
     /// The list may move rates beyond half or double, and take the price from a model that was charged in the last 30
     /// days.
     accept: Option<bool>,
+}
+
+impl SetPricesBody {
+    fn change(self) -> Result<PriceChange, ApiError> {
+        let json = |value: Option<Box<RawValue>>| value.map(|value| value.get().to_owned());
+        Ok(PriceChange {
+            file: json(self.file),
+            data: json(self.data),
+            version: self.version,
+            note: text::multiline("note", self.note.as_deref().unwrap_or_default())?,
+            is_accepted: self.accept.unwrap_or(false),
+        })
+    }
 }
 
 /// A version of the price list, without the list.
@@ -105,6 +119,38 @@ impl From<LeftOut> for LeftOutBody {
     }
 }
 
+/// What a list would change.
+#[derive(Debug, Serialize, ToSchema)]
+pub struct ComparedPricesBody {
+    /// The number of the version in force, with which it was compared.
+    number: i64,
+    /// All rates that are others, by name. The names that a model goes by are not compared.
+    changes: Vec<RateChangeBody>,
+    /// Why it could only be set with `accept`; empty if it could be set without.
+    need_acceptance: Vec<String>,
+    /// Models of the providers that count which would have no price.
+    left_out: Vec<LeftOutBody>,
+}
+
+/// A rate that is another one.
+#[derive(Debug, Serialize, ToSchema)]
+pub struct RateChangeBody {
+    /// The name of the model, that of a provider as `provider/model`.
+    model: String,
+    /// The unit, after the context and the time that the rate is for; empty if the name takes a provider's price.
+    rate: String,
+    /// As decimal text, with tiers; null if there is none in force.
+    from: Option<String>,
+    /// Null if there would be none.
+    to: Option<String>,
+}
+
+impl From<RateChange> for RateChangeBody {
+    fn from(RateChange { name, rate, from, to }: RateChange) -> Self {
+        Self { model: name, rate, from, to }
+    }
+}
+
 impl PriceListBody {
     fn new(shown: ShownPrices, with_data: bool) -> Result<Self, ApiError> {
         let json = |text: String| RawValue::from_string(text).map_err(ApiError::internal);
@@ -153,16 +199,25 @@ pub async fn set(
     ListAnswer,
     Fails<(InvalidIfMatch, InvalidPrices, InvalidText, NotFound, PricesChanged, PricesNeedAcceptance)>,
 > {
-    let json = |value: Option<Box<RawValue>>| value.map(|value| value.get().to_owned());
-    let change = PriceChange {
-        file: json(body.file),
-        data: json(body.data),
-        version: body.version,
-        note: text::multiline("note", body.note.as_deref().unwrap_or_default())?,
-        is_accepted: body.accept.unwrap_or(false),
-    };
-    let shown = app.price_versions.set(&admin, change, expected).await?;
+    let shown = app.price_versions.set(&admin, body.change()?, expected).await?;
     Ok(answer(PriceListBody::new(shown, false)?))
+}
+
+/// What a list would change, compared with the one in force. Nothing is set.
+#[utoipa::path(post, path = "/api/admin/prices/diff", operation_id = "compare_price_list", tag = "administration",
+    request_body = SetPricesBody, responses((status = 200, body = Envelope<ComparedPricesBody>)))]
+pub async fn compare(
+    State(app): State<Arc<AppState>>,
+    _: Admin,
+    Json(body): Json<SetPricesBody, MAX_LIST>,
+) -> Result<NoStore<Envelope<ComparedPricesBody>>, Fails<(InvalidPrices, InvalidText, NotFound)>> {
+    let compared = app.price_versions.compare(&body.change()?).await?;
+    Ok(NoStore(Envelope::of(ComparedPricesBody {
+        number: compared.former,
+        changes: compared.changes.into_iter().map(RateChangeBody::from).collect(),
+        need_acceptance: compared.surprises,
+        left_out: compared.left_out.into_iter().map(LeftOutBody::from).collect(),
+    })))
 }
 
 /// The versions of the price list, newest first; the last 100 are kept.

@@ -162,6 +162,7 @@ fn of_administrators() -> impl IntoIterator<Item = Endpoint> {
         endpoint!(gateways::revoke_credential),
         endpoint!(price_versions::show),
         endpoint!(price_versions::set),
+        endpoint!(price_versions::compare),
         endpoint!(price_versions::list),
         endpoint!(price_versions::show_version),
         endpoint!(audit::list),

@@ -11,6 +11,7 @@ use crate::domain::caller::Caller;
 use crate::domain::expected_version::{ExpectedVersion, VersionChanged};
 use crate::domain::id::UserId;
 use crate::domain::price_settings::PriceSettings;
+use crate::domain::prices::list_changes::RateChange;
 use crate::domain::prices::version::{PriceTexts, PriceVersion};
 use crate::domain::time::DAY;
 use crate::service::core::Core;
@@ -76,6 +77,18 @@ pub struct ShownPrices {
     pub version: PriceVersion,
     pub texts: PriceTexts,
     pub left_out: Vec<LeftOut>,
+}
+
+/// A list that may be set, and what it would change.
+#[derive(Debug)]
+pub struct ComparedPrices {
+    /// The number of the version in force.
+    pub former: i64,
+    pub texts: PriceTexts,
+    pub left_out: Vec<LeftOut>,
+    pub changes: Vec<RateChange>,
+    /// Why it would need to be accepted.
+    pub surprises: Vec<String>,
 }
 
 /// The service of price lists.
@@ -144,32 +157,13 @@ impl PriceVersions {
         change: PriceChange,
         expected: ExpectedVersion,
     ) -> Result<ShownPrices, SetPricesError> {
-        let mut conn = self.core.db.acquire().await?;
-        let number = price_versions::find_newest_number(&mut conn).await?;
-        expected.check(number).map_err(SetPricesError::Changed)?;
-        let before = price_versions::find(&mut conn, change.version.unwrap_or(number)).await?;
-        let now = self.core.clock.now();
-        let since = now.plus(-CHARGED_SECONDS).day_in(self.core.calendar.zone);
-        let charged = price_versions::list_charged_models(&mut conn, since, MAX_CHARGED_MODELS).await?;
-        drop(conn);
-        let (file, data) = match before {
-            Some((_, texts)) => (texts.file, texts.data),
-            None if change.version.is_some() => return Err(SetPricesError::NoSuchVersion),
-            None => ("{}".to_owned(), "[]".to_owned()),
-        };
-        let texts = PriceTexts { file: change.file.unwrap_or(file), data: change.data.unwrap_or(data) };
-        self.prices.load().await;
-        let former = self.prices.read_of(Some(number)).ok_or(StorageError::OtherPrices)?;
-        let compared = tokio::task::spawn_blocking(move || {
-            let ReadPrices { list, left_out, .. } = read_prices(&texts.file, &texts.data)?;
-            Ok::<_, PricesInvalid>((texts, left_out, former.list.surprises(&list, &charged)))
-        });
-        let (texts, left_out, surprises) = compared.await.map_err(|_| StorageError::GivenUp)??;
+        let ComparedPrices { former, texts, left_out, surprises, .. } = self.compare(&change).await?;
+        expected.check(former).map_err(SetPricesError::Changed)?;
         if !change.is_accepted && !surprises.is_empty() {
             return Err(SetPricesError::NeedsAcceptance(surprises));
         }
-        let version =
-            PriceVersion { number: number + 1, created_time: now, created_by: caller.user.id, note: change.note };
+        let (number, created_time) = (former + 1, self.core.clock.now());
+        let version = PriceVersion { number, created_time, created_by: caller.user.id, note: change.note };
         for left in (0..TRIES).rev() {
             match self.insert(caller, &version, &texts).await {
                 Err(SetPricesError::Storage(StorageError::Blocked(_))) if left > 0 => tokio::time::sleep(PAUSE).await,
@@ -180,6 +174,34 @@ impl PriceVersions {
             }
         }
         Ok(ShownPrices { version, texts, left_out })
+    }
+
+    /// Compares a list with the one in force, and sets nothing.
+    ///
+    /// # Errors
+    /// See [`SetPricesError`].
+    pub async fn compare(&self, change: &PriceChange) -> Result<ComparedPrices, SetPricesError> {
+        let mut conn = self.core.db.acquire().await?;
+        let former = price_versions::find_newest_number(&mut conn).await?;
+        let before = price_versions::find(&mut conn, change.version.unwrap_or(former)).await?;
+        let since = self.core.clock.now().plus(-CHARGED_SECONDS).day_in(self.core.calendar.zone);
+        let charged = price_versions::list_charged_models(&mut conn, since, MAX_CHARGED_MODELS).await?;
+        drop(conn);
+        let (file, data) = match before {
+            Some((_, texts)) => (texts.file, texts.data),
+            None if change.version.is_some() => return Err(SetPricesError::NoSuchVersion),
+            None => ("{}".to_owned(), "[]".to_owned()),
+        };
+        let or = |text: &Option<String>, other| text.clone().unwrap_or(other);
+        let texts = PriceTexts { file: or(&change.file, file), data: or(&change.data, data) };
+        self.prices.load().await;
+        let in_force = self.prices.read_of(Some(former)).ok_or(StorageError::OtherPrices)?;
+        let compared = tokio::task::spawn_blocking(move || {
+            let ReadPrices { list, left_out, .. } = read_prices(&texts.file, &texts.data)?;
+            let (changes, surprises) = (in_force.list.rate_changes(&list), in_force.list.surprises(&list, &charged));
+            Ok(ComparedPrices { former, texts, left_out, changes, surprises })
+        });
+        compared.await.map_err(|_| StorageError::GivenUp)?
     }
 
     /// Makes the section `[prices]` of the settings the first version, if there is none yet. Later it counts no more.

@@ -306,12 +306,31 @@ async fn the_price_list_is_set_and_set_back_from_the_command_line() {
     assert_eq!((&version["number"], &version["note"]), (&json!(1), &json!("first")));
 
     let dearer = file("dearer.json", r#"{"models": {"mine": {"input_mtok": "0.3"}}}"#);
+    let differs = person.run(&["prices", "diff", &dearer]);
+    assert_eq!(
+        stdout_of(&differs),
+        "lab/m: input_tokens from 0.000000000000000001 to no rate\nmine: input_tokens from 0.1 to 0.3\n"
+    );
+    assert!(stderr_of(&differs).contains("setting it needs --accept:\nkeymeter:   mine: input_tokens from 0.1 to 0.3"));
+    assert_eq!(person.stdout(&["prices", "diff", &own]), "no rate would be another one than in version 1\n");
     let (code, said) = person.refusal(&["prices", "set", &dearer]);
     assert!(code == 5 && said.contains("mine: input_tokens from 0.1 to 0.3"), "{code} {said}");
     assert_eq!(person.stdout(&["prices", "set", &dearer, "--accept"]), "version 2 of the prices is in force\n");
     let back = person.stdout(&["prices", "rollback", "1", "--accept"]);
     assert_eq!(back, "version 3 of the prices is in force\n");
+    assert_eq!(person.json(&["prices", "diff", "--version", "2"])["number"], 3);
+    let cost = person.stdout(&["prices", "cost", "mine", "--input-tokens", "1000000", "--unit", "cache_read_tokens=9"]);
+    let line = "input_tokens  1000000  0.1      1000000  0.1\n";
+    assert!(
+        cost.contains(line) && cost.ends_with("charged: 50000 ($0.1)\nheld by a reservation: 50000 ($0.1)\n"),
+        "{cost}"
+    );
     let refused = [
+        (vec!["prices", "cost", "nobody", "--input-tokens", "1"], "the model \"nobody\" has no price"),
+        (
+            vec!["prices", "cost", "mine", "--input-tokens", "1", "--unit", "input_tokens=2"],
+            "input_tokens was given twice",
+        ),
         (vec!["prices", "set", &own, &dearer], "is the second of its kind"),
         (vec!["prices", "set", "no-such-file"], "cannot read no-such-file"),
         (vec!["prices", "set", "http://127.0.0.1:9/data.json"], "cannot download http://127.0.0.1:9/data.json"),

@@ -129,6 +129,13 @@ async fn a_list_that_cannot_be_used_changes_nothing(pool: PgPool) {
     }
     let far = "this list needs to be accepted (`accept`): mine: input_tokens from 3 to 6.1";
     sets(&root, json!({ "file": file("6.1") })).await.refuses_saying(409, "prices_need_acceptance", far);
+    let compared = root.post("/api/admin/prices/diff", json!({ "file": file("6.1") })).await.ok();
+    let change = json!({ "model": "mine", "rate": "input_tokens", "from": "3", "to": "6.1" });
+    let expected = json!({ "number": 1, "changes": [change], "need_acceptance": ["mine: input_tokens from 3 to 6.1"],
+        "left_out": compared["left_out"] });
+    assert_eq!((compared["left_out"].as_array().unwrap().len(), compared), (1, expected));
+    root.post("/api/admin/prices/diff", json!({ "file": [] })).await.refuses(400, "invalid_prices");
+    ana.post("/api/admin/prices/diff", json!({})).await.refuses(403, "not_an_administrator");
     sets_if(&root, "\"7\"", json!({ "file": file("4") })).await.refuses(412, "prices_changed");
     sets_if(&root, "7", json!({ "file": file("4") })).await.refuses(400, "invalid_if_match");
     assert_eq!(root.get(PRICES).await.ok()["number"], 1);

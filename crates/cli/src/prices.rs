@@ -37,6 +37,19 @@ enum PricesCommand {
     },
     /// Print your own file of prices, as it is in force.
     Show,
+    /// Print what a list would change, and set nothing.
+    Diff {
+        /// Files, or https URLs.
+        #[arg(required_unless_present = "version", value_name = "FILE|URL")]
+        sources: Vec<String>,
+        /// The list of a former version, as `history` numbers it.
+        #[arg(long, value_parser = crate::remote::values::id_arg)]
+        version: Option<i64>,
+    },
+    /// Print what a request would cost, and from which rates.
+    #[command(after_help = "Example:
+  keymeter prices cost gpt-5.5 --input-tokens 12000 --output-tokens 800 --unit web_searches=2")]
+    Cost(PricedRequest),
     /// List the versions of the price list.
     History,
     /// Set a former version again.
@@ -49,6 +62,42 @@ enum PricesCommand {
     },
     /// Print the prices of another program as a file of prices, and what is left out and why. Downloads nothing.
     Convert(Convert),
+}
+
+/// A request that nobody makes.
+#[derive(Debug, Args)]
+pub struct PricedRequest {
+    /// The model.
+    pub model: String,
+    /// All input tokens, those of a cache included.
+    #[arg(long, value_name = "NUMBER")]
+    pub input_tokens: Option<String>,
+    /// All output tokens.
+    #[arg(long, value_name = "NUMBER")]
+    pub output_tokens: Option<String>,
+    /// Of the input tokens, those that are read from the provider's cache.
+    #[arg(long, value_name = "NUMBER")]
+    pub cache_read_tokens: Option<String>,
+    /// Of the input tokens, those that are written to the provider's cache.
+    #[arg(long, value_name = "NUMBER")]
+    pub cache_write_tokens: Option<String>,
+    /// Any other unit, such as `web_searches=2`. May be given several times.
+    #[arg(long = "unit", value_name = "UNIT=NUMBER", value_parser = pair)]
+    pub units: Vec<(String, String)>,
+    /// What the price depends on besides the model, such as `service_tier=priority`. May be given several times.
+    #[arg(long, value_name = "NAME=VALUE", value_parser = pair)]
+    pub context: Vec<(String, String)>,
+    /// Whose price of the model counts, if the list has several.
+    #[arg(long, value_name = "PROVIDER")]
+    pub provider: Option<String>,
+    /// The group whose ratio counts; yours by default.
+    #[arg(long, value_name = "GROUP")]
+    pub group: Option<String>,
+}
+
+fn pair(text: &str) -> Result<(String, String), String> {
+    let (name, value) = text.split_once('=').ok_or("it must be a name, `=` and a value")?;
+    Ok((name.to_owned(), value.to_owned()))
 }
 
 /// How a list is set.
@@ -90,6 +139,8 @@ pub fn run(args: PricesArgs) -> Result<(), CommandFailure> {
     match args.command {
         PricesCommand::Set { sources, how } => remote()?.set_prices(&sources, &how.note, how.accept),
         PricesCommand::Show => remote()?.show_prices(),
+        PricesCommand::Diff { sources, version } => remote()?.compare_prices(&sources, version),
+        PricesCommand::Cost(request) => remote()?.show_cost(&request),
         PricesCommand::History => remote()?.list_price_versions(),
         PricesCommand::Rollback { version, how } => remote()?.roll_back_prices(version, &how.note, how.accept),
         PricesCommand::Convert(list) => Ok(convert(list)?),

@@ -1,5 +1,7 @@
 //! When a price holds: from a day on, or in some hours of each day. Days and hours are those of UTC.
 
+use std::fmt::{Display, Formatter};
+
 use chrono::{DateTime, NaiveDate, NaiveTime, Timelike};
 use serde::Deserialize;
 
@@ -53,6 +55,16 @@ impl Condition {
                 let second = at.get().rem_euclid(DAY);
                 if end < start { second >= start || second < end } else { start <= second && second < end }
             }
+        }
+    }
+}
+
+impl Display for Condition {
+    fn fmt(&self, f: &mut Formatter<'_>) -> std::fmt::Result {
+        let hour = |second: &i64| format!("{:02}:{:02}:{:02}", second / 3_600, second / 60 % 60, second % 60);
+        match self {
+            Self::From(start) => write!(f, "from {}", start.day_in(chrono_tz::UTC)),
+            Self::Daily { start, end } => write!(f, "{}-{}", hour(start), hour(end)),
         }
     }
 }

@@ -9,7 +9,7 @@ pub mod cost;
 pub mod cost_line;
 pub mod count;
 pub mod list;
-mod list_changes;
+pub mod list_changes;
 pub mod model_prices;
 pub mod name_rule;
 pub mod priced_by;

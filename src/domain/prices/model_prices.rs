@@ -131,6 +131,21 @@ impl ModelPrices {
         self.first == other.first && self.others == other.others
     }
 
+    /// All rates, in whatever context and at whatever time, as text: each unit after what its rate is for.
+    pub(super) fn all_rates(&self) -> impl Iterator<Item = (String, String)> {
+        let standard = |(condition, rates): (Option<Condition>, &Rates)| (when(&[], condition), rates.by_unit());
+        let others = self.others.iter().map(|(condition, rates)| (*condition, rates));
+        let variant = |variant: &PriceVariant| {
+            let context: Vec<String> = variant.when.iter().map(|(key, value)| format!("{key}={value}")).collect();
+            (when(&context, variant.condition), variant.rates.clone())
+        };
+        let all = std::iter::once((None, &self.first)).chain(others).map(standard);
+        let all = all.chain(self.variants.iter().map(variant));
+        all.flat_map(|(when, rates)| {
+            rates.into_iter().map(move |(unit, rate)| (format!("{when}{unit}"), rate.to_string()))
+        })
+    }
+
     /// For each unit what its rate may be, over all conditions, contexts and tiers.
     pub fn ranges(&self) -> BTreeMap<String, RateRange> {
         let mut ranges: BTreeMap<String, RateRange> = BTreeMap::new();
@@ -146,6 +161,12 @@ impl ModelPrices {
         }
         ranges
     }
+}
+
+/// What a rate is for, as words before its unit.
+fn when(context: &[String], condition: Option<Condition>) -> String {
+    let condition = condition.map(|condition| condition.to_string());
+    context.iter().chain(&condition).map(|words| format!("{words} ")).collect()
 }
 
 /// What a rate may be.

@@ -89,6 +89,13 @@ impl TieredRate {
     }
 }
 
+impl Display for TieredRate {
+    fn fmt(&self, f: &mut Formatter<'_>) -> std::fmt::Result {
+        self.base.fmt(f)?;
+        self.tiers.iter().try_for_each(|RateTier { start, rate }| write!(f, ", above {start} input tokens {rate}"))
+    }
+}
+
 impl RateTier {
     fn is_reached(self, input_nanos: i128) -> bool {
         input_nanos > i128::from(self.start) * 1_000_000_000

@@ -123,11 +123,16 @@ impl Client {
         self.send("POST", path, Some(body), &[]).map(|(data, _)| data)
     }
 
+    /// The same with a body that is JSON already: its numbers stay as they are written.
+    pub fn post_text(&self, path: &str, json: &str) -> Result<Data, CommandFailure> {
+        self.send("POST", path, Some(&json), &[]).map(|(data, _)| data)
+    }
+
     pub fn put(&self, path: &str, body: &Value) -> Result<Data, CommandFailure> {
         self.send("PUT", path, Some(body), &[]).map(|(data, _)| data)
     }
 
-    /// The same with a body that is JSON already: its numbers stay as they are written.
+    /// The same with a body that is JSON already.
     pub fn put_text(&self, path: &str, json: &str) -> Result<Data, CommandFailure> {
         self.send("PUT", path, Some(&json), &[]).map(|(data, _)| data)
     }

@@ -1,14 +1,16 @@
 //! `keymeter prices …` on a server. For administrators.
 
+use std::collections::BTreeMap;
 use std::time::Duration;
 
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
 use super::Remote;
-use super::terminal::{Table, printable, time};
+use super::terminal::{self, Table, printable, time};
 use crate::failure::CommandFailure;
 use crate::output::{print_error, print_line};
+use crate::prices::PricedRequest;
 
 /// What is downloaded is not waited for longer than this, and not larger.
 const DOWNLOAD_TIMEOUT: Duration = Duration::from_mins(1);
@@ -22,6 +24,39 @@ struct PriceList {
     number: i64,
     file: Box<RawValue>,
     left_out: Vec<LeftOut>,
+}
+
+#[derive(Deserialize)]
+struct ComparedPrices {
+    number: i64,
+    changes: Vec<RateChange>,
+    need_acceptance: Vec<String>,
+    left_out: Vec<LeftOut>,
+}
+
+#[derive(Deserialize)]
+struct RateChange {
+    model: String,
+    rate: String,
+    from: Option<String>,
+    to: Option<String>,
+}
+
+#[derive(Deserialize)]
+struct Cost {
+    quota: i64,
+    hold: Option<i64>,
+    ratio: String,
+    lines: Vec<CostLine>,
+}
+
+#[derive(Deserialize)]
+struct CostLine {
+    unit: String,
+    count: String,
+    rate: String,
+    per: u32,
+    usd: String,
 }
 
 #[derive(Deserialize)]
@@ -40,26 +75,10 @@ struct Version {
 }
 
 impl Remote {
-    /// Sets a list of files or URLs: one's own file is a JSON object, the published data a JSON array.
+    /// Sets a list of files or URLs.
     pub fn set_prices(&self, sources: &[String], note: &str, accept: bool) -> Result<(), CommandFailure> {
-        let (mut file, mut data) = (None, None);
-        for source in sources {
-            let text = read(source)?;
-            let json: Box<RawValue> = serde_json::from_str(&text).map_err(|error| format!("{source}: {error}"))?;
-            let part = match json.get().chars().next() {
-                Some('{') => &mut file,
-                Some('[') => &mut data,
-                _ => return Err(format!("{source} is neither a file of prices nor the data of providers").into()),
-            };
-            if part.replace(json).is_some() {
-                return Err(format!("{source} is the second of its kind; send one file and one set of data").into());
-            }
-        }
-        let member = |name: &str, json: Option<Box<RawValue>>| json.map(|json| format!("\"{name}\":{}", json.get()));
         let note = serde_json::Value::from(note);
-        let parts = [member("file", file), member("data", data), Some(format!("\"note\":{note},\"accept\":{accept}"))];
-        let body = format!("{{{}}}", parts.into_iter().flatten().collect::<Vec<_>>().join(","));
-        self.put_prices(&body)
+        self.put_prices(&body_of(sources, &format!("\"note\":{note},\"accept\":{accept}"))?)
     }
 
     /// Sets the list of a former version again.
@@ -72,6 +91,67 @@ impl Remote {
         self.show(&data, |list: PriceList| {
             print_line(&format!("version {} of the prices is in force", list.number));
             print_left_out(&list.left_out);
+        })
+    }
+
+    /// Prints what a list of files or URLs, or of a former version, would change.
+    pub fn compare_prices(&self, sources: &[String], version: Option<i64>) -> Result<(), CommandFailure> {
+        let version = serde_json::json!(version);
+        let data =
+            self.client.post_text("/api/admin/prices/diff", &body_of(sources, &format!("\"version\":{version}"))?)?;
+        self.show(&data, |ComparedPrices { number, changes, need_acceptance, left_out }| {
+            if changes.is_empty() {
+                print_line(&format!("no rate would be another one than in version {number}"));
+            }
+            for RateChange { model, rate, from, to } in &changes {
+                let [from, to] = [from, to].map(|rate| rate.as_deref().unwrap_or("no rate"));
+                let colon = if rate.is_empty() { "" } else { ": " };
+                print_line(&printable(&format!("{model}{colon}{rate} from {from} to {to}")));
+            }
+            if !need_acceptance.is_empty() {
+                print_error("setting it needs --accept:");
+                need_acceptance.iter().for_each(|why| print_error(&printable(&format!("  {why}"))));
+            }
+            print_left_out(&left_out);
+        })
+    }
+
+    /// Prints what a request would cost.
+    pub fn show_cost(&self, request: &PricedRequest) -> Result<(), CommandFailure> {
+        let named = [
+            ("input_tokens", &request.input_tokens),
+            ("output_tokens", &request.output_tokens),
+            ("cache_read_tokens", &request.cache_read_tokens),
+            ("cache_write_tokens", &request.cache_write_tokens),
+        ];
+        let named = named.into_iter().filter_map(|(unit, count)| Some((unit, count.as_deref()?)));
+        let others = request.units.iter().map(|(unit, count)| (unit.as_str(), count.as_str()));
+        let mut units = serde_json::Map::new();
+        for (unit, count) in named.chain(others) {
+            let count: serde_json::Number = count.parse().map_err(|_| format!("{unit} must be a number"))?;
+            if units.insert(unit.to_owned(), count.into()).is_some() {
+                return Err(format!("{unit} was given twice").into());
+            }
+        }
+        let context: BTreeMap<_, _> = request.context.iter().cloned().collect();
+        let PricedRequest { model, provider, group, .. } = request;
+        let body = serde_json::json!({ "model": model, "units": units, "context": context, "provider": provider,
+            "group": group });
+        let data = self.client.post("/api/prices/cost", &body)?;
+        self.show(&data, |Cost { quota, hold, ratio, lines }| {
+            let mut table = Table::new(&["UNIT", "COUNT", "DOLLARS", "FOR", "COST"]);
+            for CostLine { unit, count, rate, per, usd } in lines {
+                table.row(vec![printable(&unit), count, rate, per.to_string(), usd]);
+            }
+            table.print();
+            if ratio != "1" {
+                print_line(&format!("times {ratio}, the ratio of the group"));
+            }
+            print_line(&format!("charged: {}", terminal::quota(quota)));
+            match hold {
+                Some(hold) => print_line(&format!("held by a reservation: {}", terminal::quota(hold))),
+                None => print_line("a reservation needs a rate of its own for one of these units"),
+            }
         })
     }
 
@@ -94,6 +174,26 @@ impl Remote {
             table.print();
         })
     }
+}
+
+/// The body that sends files or URLs, one's own file as a JSON object and the published data as a JSON array.
+fn body_of(sources: &[String], more: &str) -> Result<String, CommandFailure> {
+    let (mut file, mut data) = (None, None);
+    for source in sources {
+        let text = read(source)?;
+        let json: Box<RawValue> = serde_json::from_str(&text).map_err(|error| format!("{source}: {error}"))?;
+        let part = match json.get().chars().next() {
+            Some('{') => &mut file,
+            Some('[') => &mut data,
+            _ => return Err(format!("{source} is neither a file of prices nor the data of providers").into()),
+        };
+        if part.replace(json).is_some() {
+            return Err(format!("{source} is the second of its kind; send one file and one set of data").into());
+        }
+    }
+    let member = |name: &str, json: Option<Box<RawValue>>| json.map(|json| format!("\"{name}\":{}", json.get()));
+    let parts = [member("file", file), member("data", data), Some(more.to_owned())];
+    Ok(format!("{{{}}}", parts.into_iter().flatten().collect::<Vec<_>>().join(",")))
 }
 
 fn print_left_out(left_out: &[LeftOut]) {

@@ -3,7 +3,8 @@ import { texts } from '../texts';
 import { textOf } from '../texts/textOf';
 import { sentence } from './sentence';
 
-/** Codes for which the message of the API says more: the field, the range or the values that it accepts. */
+/** Codes for which the message of the API says more: the field, the range or the values that it accepts, or
+ * what of it is wrong. */
 const DETAILED: ReadonlySet<string> = new Set<ErrorCode>([
   'bad_request',
   'invalid_field',
@@ -19,6 +20,9 @@ const DETAILED: ReadonlySet<string> = new Set<ErrorCode>([
   'invalid_text',
   'invalid_max_tokens',
   'invalid_count',
+  'invalid_prices',
+  'prices_need_acceptance',
+  'model_not_priced',
 ]);
 
 /** What to tell people about a failure: the text for its code, or the message of the API if there is none. */

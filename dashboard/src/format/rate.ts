@@ -1,8 +1,8 @@
 import { locale } from './locale';
 import { usd } from './money';
 
-/** Decimals of a rate and of a ratio in the API. */
-const PLACES = 9;
+/** Decimals of a rate in the API. */
+const PLACES = 18;
 
 const dollars = new Intl.NumberFormat(locale, { ...usd, maximumFractionDigits: PLACES });
 const factor = new Intl.NumberFormat(locale, { maximumFractionDigits: PLACES });
@@ -12,7 +12,12 @@ export function formatRate(text: string): string {
   return dollars.format(text as Intl.StringNumericLiteral);
 }
 
-/** For example "× 1.5". */
-export function formatRatio(ratio: number): string {
-  return `× ${factor.format(ratio)}`;
+/** A count from decimal text: "1200" → "1,200". Exact. */
+export function formatCount(text: string): string {
+  return factor.format(text as Intl.StringNumericLiteral);
+}
+
+/** For example "× 1.5". Of decimal text, exact. */
+export function formatRatio(ratio: number | string): string {
+  return `× ${factor.format(ratio as Intl.StringNumericLiteral)}`;
 }

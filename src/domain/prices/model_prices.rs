@@ -133,16 +133,17 @@ impl ModelPrices {
 
     /// All rates, in whatever context and at whatever time, as text: each unit after what its rate is for.
     pub(super) fn all_rates(&self) -> impl Iterator<Item = (String, String)> {
-        let standard = |(condition, rates): (Option<Condition>, &Rates)| (when(&[], condition), rates.by_unit());
+        let words = |condition: Option<Condition>| condition.map(|condition| condition.to_string());
         let others = self.others.iter().map(|(condition, rates)| (*condition, rates));
-        let variant = |variant: &PriceVariant| {
-            let context: Vec<String> = variant.when.iter().map(|(key, value)| format!("{key}={value}")).collect();
-            (when(&context, variant.condition), variant.rates.clone())
-        };
-        let all = std::iter::once((None, &self.first)).chain(others).map(standard);
-        let all = all.chain(self.variants.iter().map(variant));
-        all.flat_map(|(when, rates)| {
-            rates.into_iter().map(move |(unit, rate)| (format!("{when}{unit}"), rate.to_string()))
+        let standard = std::iter::once((None, &self.first)).chain(others);
+        let standard =
+            standard.map(move |(condition, rates)| (words(condition).into_iter().collect(), rates.by_unit()));
+        let variants = self.variants.iter().map(move |PriceVariant { when, condition, rates }| {
+            let context = when.iter().map(|(key, value)| format!("{key}={value}"));
+            (context.chain(words(*condition)).collect::<Vec<_>>(), rates.clone())
+        });
+        standard.chain(variants).flat_map(|(when, rates)| {
+            rates.into_iter().map(move |(unit, rate)| ([when.as_slice(), &[unit]].concat().join(" "), rate.to_string()))
         })
     }
 
@@ -161,12 +162,6 @@ impl ModelPrices {
         }
         ranges
     }
-}
-
-/// What a rate is for, as words before its unit.
-fn when(context: &[String], condition: Option<Condition>) -> String {
-    let condition = condition.map(|condition| condition.to_string());
-    context.iter().chain(&condition).map(|words| format!("{words} ")).collect()
 }
 
 /// What a rate may be.

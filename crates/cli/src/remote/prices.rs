@@ -110,7 +110,9 @@ impl Remote {
             }
             if !need_acceptance.is_empty() {
                 print_error("setting it needs --accept:");
-                need_acceptance.iter().for_each(|why| print_error(&printable(&format!("  {why}"))));
+                for why in need_acceptance {
+                    print_error(&printable(&format!("  {why}")));
+                }
             }
             print_left_out(&left_out);
         })

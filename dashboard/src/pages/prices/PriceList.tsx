@@ -1,54 +1,59 @@
-import { Box, Paper, Text } from '@mantine/core';
+import { Group, SegmentedControl, Text } from '@mantine/core';
 import { IconTag } from '@tabler/icons-react';
-import { PAGE_SIZE } from '../../api/page';
-import { usePrices } from '../../api/prices';
+import { type Price, usePrices } from '../../api/prices';
 import { EmptyState } from '../../shared/EmptyState';
-import { LoadedTable } from '../../shared/LoadedTable';
 import { NoMatches } from '../../shared/NoMatches';
-import { Pager } from '../../shared/Pager';
 import { SearchInput } from '../../shared/SearchInput';
 import { useDebouncedText } from '../../shared/useDebouncedText';
 import { useListQuery } from '../../shared/useListQuery';
 import { texts } from '../../texts';
+import { PagedTable } from '../admin/shared/PagedTable';
 import { InForce } from './InForce';
 import { priceColumns } from './priceColumns';
-import { rowsOf, withName } from './priceRows';
 
 const words = texts.prices;
+const OWN = 'true';
 
 /** The prices in force, a page of them at a time: there can be thousands. */
-export function PriceList() {
-  const { data, error, refetch } = usePrices();
-  const { filters, page, setFilters, setPage } = useListQuery(['q']);
+export function PriceList({ onCalculate }: { onCalculate: (price: Price) => void }) {
+  const { filters, page, setFilters, setPage } = useListQuery(['q', 'own']);
+  const own = filters.own === OWN;
+  const prices = usePrices({ keyword: filters.q, own }, page);
   const search = useDebouncedText(filters.q, (q) => setFilters({ q: q.trim() }), always);
-  if (data?.prices.length === 0) {
-    return (
-      <Paper p={0}>
-        <EmptyState icon={IconTag} title={words.empty.title} hint={words.empty.hint} />
-      </Paper>
-    );
+  const { data } = prices;
+  const isFiltered = filters.q !== '' || own;
+
+  function clear() {
+    search.type('');
+    setFilters({ q: '', own: '' });
   }
-  const found = withName(data?.prices ?? [], filters.q);
-  // The list may have become shorter.
-  const shown = Math.min(page, Math.max(0, Math.ceil(found.length / PAGE_SIZE) - 1));
+
   return (
     <section>
-      {data && <InForce since={data.since} />}
-      <Box my="md">
+      {data && data.version > 0 && <InForce since={data.since} />}
+      <Group my="md" gap="sm">
         <SearchInput label={words.search} value={search.text} onChange={search.type} />
-      </Box>
-      <LoadedTable
-        error={error}
-        onRetry={refetch}
+        <SegmentedControl
+          aria-label={words.own.label}
+          data={[
+            { value: '', label: words.own.all },
+            { value: OWN, label: words.own.only },
+          ]}
+          value={own ? OWN : ''}
+          onChange={(value) => setFilters({ own: value })}
+        />
+      </Group>
+      <PagedTable
         label={words.title}
-        columns={priceColumns(data?.prices ?? [])}
-        rows={data && rowsOf(found.slice(shown * PAGE_SIZE, (shown + 1) * PAGE_SIZE))}
-        rowKey={({ model, prompts }) => `${prompts?.of} ${model}`}
-        empty={<NoMatches onClear={() => search.type('')} />}
+        columns={priceColumns(onCalculate)}
+        query={prices}
+        rowKey={({ model, provider, own }) => `${own} ${provider} ${model}`}
+        page={page}
+        onPage={setPage}
+        empty={isFiltered ? <NoMatches onClear={clear} /> : <EmptyState icon={IconTag} {...words.empty} />}
       />
-      <Pager page={shown} pageSize={PAGE_SIZE} total={found.length} onChange={setPage} />
       <Text size="sm" c="dimmed" mt="sm">
-        {words.star}
+        {words.notes.star} {words.notes.whole}
       </Text>
     </section>
   );

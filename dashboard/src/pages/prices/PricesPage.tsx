@@ -1,25 +1,70 @@
-import { Stack } from '@mantine/core';
+import { Button, Group, Stack } from '@mantine/core';
+import { IconCalculator, IconPencil } from '@tabler/icons-react';
+import { useRef, useState } from 'react';
+import type { Price } from '../../api/prices';
 import { isAdministrator, useUser } from '../../api/session';
 import { PageHeader } from '../../shared/PageHeader';
 import { useListQuery } from '../../shared/useListQuery';
+import { useLoaded } from '../../shared/useLoaded';
 import { texts } from '../../texts';
-import { AddPrice } from './AddPrice';
+import { Calculator } from './calculator/Calculator';
+import { type AskedPrice, askedOf, NOTHING_ASKED } from './calculator/values';
 import { PriceList } from './PriceList';
 
 const words = texts.prices;
+const loadVersions = () => import('./versions/PriceVersions');
 
-/** What models cost. Administrators also see how to add a price. */
+/** What models cost, and what a request would cost. Administrators also change prices. */
 export default function PricesPage() {
   const isAdmin = isAdministrator(useUser());
-  const { add } = useListQuery(['add']).filters;
+  const { filters, setFilters } = useListQuery(['add']);
+  const [isEditing, setEditing] = useState(false);
+  const { PriceEditor, PriceVersions } = useLoaded(loadVersions, isAdmin) ?? {};
+  const [asked, setAsked] = useState<AskedPrice>(NOTHING_ASKED);
+  const calculator = useRef<HTMLElement>(null);
+
+  function calculate(price?: Price) {
+    if (price) setAsked(askedOf(price));
+    const { current } = calculator;
+    current?.scrollIntoView({ block: 'nearest' });
+    current?.querySelector<HTMLInputElement>(price ? '[name="input_tokens"]' : '[name="model"]')?.focus();
+  }
+
+  function endEditing() {
+    setEditing(false);
+    if (filters.add) setFilters({ add: '' });
+  }
+
   return (
     <>
-      <PageHeader title={words.title} description={words.description} />
-      <Stack gap="md">
-        {isAdmin && add && <AddPrice model={add} />}
-        <PriceList />
-        {isAdmin && !add && <AddPrice model="" />}
+      <PageHeader
+        title={words.title}
+        description={words.description}
+        actions={
+          <Group gap="sm">
+            <Button
+              variant="default"
+              leftSection={<IconCalculator size={18} stroke={1.6} />}
+              onClick={() => calculate()}
+            >
+              {words.calculator.open}
+            </Button>
+            {isAdmin && (
+              <Button leftSection={<IconPencil size={18} stroke={1.6} />} onClick={() => setEditing(true)}>
+                {words.editor.open}
+              </Button>
+            )}
+          </Group>
+        }
+      />
+      <Stack gap="xl">
+        <PriceList onCalculate={calculate} />
+        <Calculator ref={calculator} asked={asked} />
+        {PriceVersions && <PriceVersions />}
       </Stack>
+      {PriceEditor && (
+        <PriceEditor opened={isEditing || filters.add !== ''} model={filters.add} onClose={endEditing} />
+      )}
     </>
   );
 }

@@ -1,43 +1,45 @@
-import { Text } from '@mantine/core';
+import { Button } from '@mantine/core';
 import type { Price } from '../../api/prices';
-import { formatInteger } from '../../format/locale';
-import { formatRate } from '../../format/rate';
 import type { Column } from '../../shared/DataTable';
 import { texts } from '../../texts';
-import { type PriceRow, usefulRates } from './priceRows';
+import { ModelCell } from './ModelCell';
+import { OtherRates, RateCell } from './RateCells';
+import { RATE_COLUMNS, type RateColumn } from './rates';
 
-const words = texts.prices.columns;
+const words = texts.prices;
 
-/** The same columns on each page of the list: those that say something about one of all prices. */
-export function priceColumns(prices: Price[]): Column<PriceRow>[] {
+/** The same columns on each page of the list. `onCalculate` fills the calculator in. */
+export function priceColumns(onCalculate: (price: Price) => void): Column<Price>[] {
   return [
-    model,
-    ...usefulRates(prices).map(
-      (name): Column<PriceRow> => ({
-        key: name,
-        header: words[name],
+    {
+      key: 'model',
+      header: words.columns.model,
+      place: 'title',
+      cell: (price) => <ModelCell price={price} />,
+    },
+    ...(Object.keys(RATE_COLUMNS) as RateColumn[]).map(
+      (column): Column<Price> => ({
+        key: column,
+        header: words.columns[column],
         align: 'right',
-        cell: (row) => <span className="tabular">{formatRate(row[name])}</span>,
+        cell: (price) => <RateCell price={price} column={column} />,
       }),
     ),
+    { key: 'other', header: words.columns.other, cell: (price) => <OtherRates price={price} /> },
+    {
+      key: 'actions',
+      place: 'actions',
+      align: 'right',
+      cell: (price) => (
+        <Button
+          variant="default"
+          size="xs"
+          aria-label={words.calculator.ofModel(price.model)}
+          onClick={() => onCalculate(price)}
+        >
+          {words.calculator.ofRow}
+        </Button>
+      ),
+    },
   ];
 }
-
-const model: Column<PriceRow> = {
-  key: 'model',
-  header: words.model,
-  place: 'title',
-  cell: ({ model: name, prompts }) => (
-    // Whole names: many begin alike, and their ends tell them apart.
-    <div style={{ minWidth: '12rem', overflowWrap: 'anywhere' }}>
-      <Text size="sm" fw={600}>
-        {name}
-      </Text>
-      {prompts && (
-        <Text size="xs" c="dimmed">
-          {words.prompts[prompts.of](formatInteger(prompts.tokens))}
-        </Text>
-      )}
-    </div>
-  ),
-};

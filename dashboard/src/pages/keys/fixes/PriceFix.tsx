@@ -1,7 +1,7 @@
 import { Text } from '@mantine/core';
 import { isAdministrator, useUser } from '../../../api/session';
 import { texts } from '../../../texts';
-import { addPriceHref } from '../../prices/addPrice';
+import { addPriceHref } from '../../prices/addPriceHref';
 import { FixLink } from './FixButton';
 
 const words = texts.usage.fixes;

@@ -110,6 +110,9 @@ pub struct GroupInfo {
     pub description: String,
     /// By which costs are multiplied that are computed from prices, here and by gateways.
     pub ratio: Ratio,
+    /// Whether costs are multiplied by it too that the answers of providers tell. Amounts that gateways send never are.
+    #[serde(default)]
+    pub ratio_of_told: bool,
     /// Whether every user may choose it, or only users of this group.
     #[serde(default = "everyone")]
     pub open: bool,
@@ -173,11 +176,19 @@ impl Groups {
     /// `auto` it is that of the user's own, because only the gateway knows which group it chose. A group that is not
     /// configured any more changes no price.
     pub fn ratio(&self, own: &str, group: &Group) -> Ratio {
-        let name = match group {
+        self.find(own, group).map_or(Ratio::ONE, |info| info.ratio)
+    }
+
+    /// Returns true if the ratio counts also for costs that answers tell.
+    pub fn has_ratio_of_told(&self, own: &str, group: &Group) -> bool {
+        self.find(own, group).is_some_and(|info| info.ratio_of_told)
+    }
+
+    fn find(&self, own: &str, group: &Group) -> Option<&GroupInfo> {
+        self.0.get(match group {
             Group::Own | Group::Auto => own,
             Group::Named(name) => name,
-        };
-        self.0.get(name).map_or(Ratio::ONE, |info| info.ratio)
+        })
     }
 
     /// Checks that a user of the group `own` may give `group` to a token.
@@ -198,7 +209,7 @@ mod tests {
 
     #[test]
     fn closed_groups_are_for_their_own_users() {
-        let info = |open| GroupInfo { description: String::new(), ratio: Ratio::ONE, open };
+        let info = |open| GroupInfo { description: String::new(), ratio: Ratio::ONE, ratio_of_told: false, open };
         let groups = Groups::new(BTreeMap::from([("default".to_owned(), info(true)), ("vip".to_owned(), info(false))]));
         assert!(groups.admit("default", &Group::Own).is_ok());
         assert!(groups.admit("default", &Group::Auto).is_ok());

@@ -101,7 +101,7 @@ mod tests {
     use super::*;
 
     fn groups() -> Groups {
-        let info = GroupInfo { description: String::new(), ratio: Ratio::ONE, open: true };
+        let info = GroupInfo { description: String::new(), ratio: Ratio::ONE, ratio_of_told: false, open: true };
         Groups::new(BTreeMap::from([("default".to_owned(), info.clone()), ("vip".to_owned(), info)]))
     }
 

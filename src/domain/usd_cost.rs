@@ -4,6 +4,7 @@ use std::str::FromStr;
 
 use super::bounds;
 use super::decimal::Decimal;
+use super::group::Ratio;
 use super::money::{Quota, QuotaInvalid};
 
 /// Decimals of a cost in dollars. Floats that differ only beyond them are the same cost.
@@ -35,7 +36,17 @@ impl UsdCost {
     /// # Errors
     /// It is more than can be granted.
     pub fn quota(self) -> Result<Quota, UsdCostInvalid> {
-        let units = (self.picos + PICOS_PER_QUOTA - 1) / PICOS_PER_QUOTA;
+        self.quota_at(Ratio::ONE)
+    }
+
+    /// The least quota that covers it times a ratio.
+    ///
+    /// # Errors
+    /// It is more than can be granted.
+    pub fn quota_at(self, ratio: Ratio) -> Result<Quota, UsdCostInvalid> {
+        let per_quota = PICOS_PER_QUOTA * i128::from(Ratio::ONE.billionths());
+        let product = self.picos.checked_mul(ratio.billionths().into()).ok_or(UsdCostInvalid)?;
+        let units = product / per_quota + i128::from(product % per_quota > 0);
         Ok(Quota::grant(i64::try_from(units).map_err(|_| UsdCostInvalid)?)?)
     }
 }

@@ -91,18 +91,20 @@ struct AskedColumn {
     context: PriceContext,
     #[serde(skip_serializing_if = "Option::is_none")]
     provider: Option<String>,
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    ratio_of_told: bool,
 }
 
 impl From<AskedColumn> for Asked {
-    fn from(AskedColumn { input, context, provider }: AskedColumn) -> Self {
-        Self { names_input: input, context, provider }
+    fn from(AskedColumn { input, context, provider, ratio_of_told }: AskedColumn) -> Self {
+        Self { names_input: input, context, provider, has_ratio_of_told: ratio_of_told }
     }
 }
 
 impl AskedColumn {
     /// The value of the column.
-    fn json(Asked { names_input, context, provider }: Asked) -> Option<String> {
-        let column = Self { input: names_input, context, provider };
+    fn json(Asked { names_input, context, provider, has_ratio_of_told }: Asked) -> Option<String> {
+        let column = Self { input: names_input, context, provider, ratio_of_told: has_ratio_of_told };
         (column != Self::default()).then(|| serde_json::to_string(&column).ok()).flatten()
     }
 }

@@ -2,6 +2,7 @@
 
 use serde_json::{Value, json};
 use sqlx::PgPool;
+use tempfile::NamedTempFile;
 
 use crate::harness::gateway::asks;
 use crate::harness::ledger_invariants::assert_ledger_invariants;
@@ -240,4 +241,47 @@ async fn l4_a_retry_repeats_the_usage_as_it_was_sent(pool: PgPool) {
         asks(&gateway, "charge", &body(other)).await.refuses(409, "request_id_reused");
     }
     assert_ledger_invariants(&pool).await;
+}
+
+#[sqlx::test(migrator = "keymeter::storage::MIGRATOR")]
+async fn a_cost_that_an_answer_tells_is_multiplied_where_the_group_says_so(pool: PgPool) {
+    let groups = NamedTempFile::new().unwrap();
+    let text = r#"
+        [groups.default]
+        description = ""
+        ratio = "2"
+        [groups.resold]
+        description = ""
+        ratio = "1.5"
+        ratio_of_told = true
+        [groups.gift]
+        description = ""
+        ratio = "0"
+        ratio_of_told = true
+    "#;
+    std::fs::write(groups.path(), text).unwrap();
+    let app = TestApp::with_file(pool, groups.path()).await;
+    let (root, ana, gateway) = (app.root().await, app.enabled_user("ana").await, app.gateway().await);
+    app.fills(&ana, 100_000_000).await;
+    root.put("/api/admin/prices", prices()).await.ok();
+    let usage = json!({ "prompt_tokens": 100, "completion_tokens": 10, "total_tokens": 110, "cost": 0.00001 });
+    let free = json!({ "prompt_tokens": 100, "completion_tokens": 10, "total_tokens": 110, "cost": 0 });
+    // The cost as it was told, one of 0, and an amount that the gateway sends.
+    for (group, told, counted, sent) in [("", 5, 300, 7), ("resold", 8, 225, 7), ("gift", 0, 0, 7)] {
+        let name = format!("of {group}");
+        let (_, key) = ana.creates_with_key(json!({ "name": name, "unlimited_quota": true, "group": group })).await;
+        for (fields, expected) in [
+            (json!({ "usage": usage, "provider": "openrouter" }), told),
+            (json!({ "usage": free, "provider": "openai" }), counted),
+            (json!({ "usage": usage, "provider": "openrouter", "quota": 7 }), sent),
+            (json!({ "usd": "0.000014" }), sent),
+        ] {
+            assert_eq!(settles(&gateway, &key, "gpt-5", fields.clone()).await["charged"], expected, "{group} {fields}");
+            let mut charge = fields.clone();
+            charge["key"] = json!(key);
+            charge["model"] = json!("gpt-5");
+            assert_eq!(asks(&gateway, "charge", &charge).await.ok()["charged"], expected, "{group} {fields}");
+        }
+    }
+    assert_ledger_invariants(&app.pool).await;
 }

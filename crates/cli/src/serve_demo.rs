@@ -31,7 +31,7 @@ pub fn add_settings(config: &mut Config) {
             [("batch", "Slower, at half the price", 500_000_000, true), ("partners", "Partners", 800_000_000, false)]
         {
             let ratio = Ratio::new(ratio).unwrap_or(Ratio::ONE);
-            let info = GroupInfo { description: description.to_owned(), ratio, open };
+            let info = GroupInfo { description: description.to_owned(), ratio, ratio_of_told: false, open };
             config.groups.insert(name.to_owned(), info);
         }
     }

@@ -30,6 +30,7 @@ pub struct CurrentPolicy {
     policy: Arc<TokenPolicy>,
     group_is_open: bool,
     ratio: Ratio,
+    has_ratio_of_told: bool,
 }
 
 impl LockedToken {
@@ -44,7 +45,8 @@ impl LockedToken {
         let group_is_open = groups.allow(owner_group, &policy.group);
         let is_in_force = id == self.id && self.version == Some(policy.version);
         let ratio = groups.ratio(owner_group, &policy.group);
-        is_in_force.then(|| CurrentPolicy { policy: Arc::clone(policy), group_is_open, ratio })
+        let has_ratio_of_told = groups.has_ratio_of_told(owner_group, &policy.group);
+        is_in_force.then(|| CurrentPolicy { policy: Arc::clone(policy), group_is_open, ratio, has_ratio_of_told })
     }
 }
 
@@ -56,6 +58,11 @@ impl CurrentPolicy {
     /// By which prices are multiplied for the token.
     pub const fn ratio(&self) -> Ratio {
         self.ratio
+    }
+
+    /// By which costs are multiplied that answers tell, if they are.
+    pub fn ratio_of_told(&self) -> Option<Ratio> {
+        self.has_ratio_of_told.then_some(self.ratio)
     }
 
     /// Whether the token's owner may use its group.

@@ -45,15 +45,18 @@ pub struct Asked {
     /// What its answer may say otherwise.
     pub context: PriceContext,
     pub provider: Option<String>,
+    /// Whether a cost that its answer tells is multiplied by the ratio of the group.
+    pub has_ratio_of_told: bool,
 }
 
 impl Asked {
-    /// What a reservation with this cost asks.
-    pub fn of(cost: &Cost) -> Self {
+    /// What a reservation with this cost asks, in a group with a ratio of told costs or without.
+    pub fn of(cost: &Cost, has_ratio_of_told: bool) -> Self {
         Self {
             names_input: cost.units.get(INPUT_TOKENS) > UnitCount::ZERO,
             context: cost.context.clone(),
             provider: cost.provider.clone(),
+            has_ratio_of_told,
         }
     }
 

@@ -101,17 +101,19 @@ impl<'a> Batch<'a> {
         self.changes.idempotency_records.push((key, record));
     }
 
-    /// What a request used and cost, with what its provider's answer says.
+    /// What a request used and cost, with what its provider's answer says. A cost that it tells is multiplied by
+    /// `ratio_of_told`.
     pub(super) fn read_usage(
         &mut self,
         sent: &Cost,
         usage: Option<&ProviderUsage>,
         model: Option<&str>,
+        ratio_of_told: Option<Ratio>,
     ) -> Result<ReadUsage, UsageInvalid> {
         let Some(usage) = usage else {
             return Ok(ReadUsage { cost: sent.clone(), unread: BTreeSet::new() });
         };
-        let read = usage.cost(sent, model.unwrap_or_default(), &self.prices)?;
+        let read = usage.cost(sent, model.unwrap_or_default(), &self.prices, ratio_of_told)?;
         if !read.unread.is_empty() {
             self.prices.note_unread(&read.unread);
             self.changes.unread_usages += 1;
@@ -141,6 +143,11 @@ impl<'a> Batch<'a> {
 
     fn ratio(&self, id: TokenId) -> Ratio {
         self.balances.policies.get(&id).map_or(Ratio::ONE, CurrentPolicy::ratio)
+    }
+
+    /// By which costs of a token are multiplied that answers tell, if they are.
+    pub(super) fn ratio_of_told(&self, id: TokenId) -> Option<Ratio> {
+        self.balances.policies.get(&id).and_then(CurrentPolicy::ratio_of_told)
     }
 
     /// A token that may not be used is refused for that, not for a price.

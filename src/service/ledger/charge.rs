@@ -9,6 +9,7 @@ use super::error::LedgerError;
 use super::key_request::{FoundRequest, KeyRequest, QuotaRequest};
 use super::ledger::Ledger;
 use super::operation::Operation;
+use super::provider_usage::{ReadUsage, UsageInvalid};
 use super::request_id::repeatable;
 use super::rows::NeededRows;
 use crate::domain::id::{GatewayId, UserId};
@@ -103,6 +104,13 @@ fn repeated(answer: RecordedAnswer) -> Result<ChargeOutcome, LedgerError> {
 /// Takes quota from a token and its owner's wallet, once for each request id.
 struct Charge(KeyRequest);
 
+impl Charge {
+    fn read_usage(&self, batch: &mut Batch<'_>) -> Result<ReadUsage, UsageInvalid> {
+        let KeyRequest { cost, usage, context, .. } = &self.0;
+        batch.read_usage(cost, usage.as_ref(), context.model.as_deref(), batch.ratio_of_told(self.0.token()))
+    }
+}
+
 impl Operation for Charge {
     const NAME: &'static str = "charge";
 
@@ -123,14 +131,14 @@ impl Operation for Charge {
     fn apply(&self, batch: &mut Batch<'_>) -> Result<(ChargeOutcome, PricedBy), LedgerError> {
         let request = &self.0;
         if let Some(answer) = request.recorded(batch)? {
-            let read = batch.read_usage(&request.cost, request.usage.as_ref(), request.context.model.as_deref());
+            let read = self.read_usage(batch);
             let cost = read.as_ref().map_or(&request.cost, |read| &read.cost);
             return Ok((repeated(answer)?, cost.priced_by()));
         }
         let KeyRequest { gateway, key, context, .. } = request;
         let token = request.token();
         let used = batch.find_key(key)?;
-        let read = batch.read_usage(&request.cost, request.usage.as_ref(), context.model.as_deref());
+        let read = self.read_usage(batch);
         let cost = &read.map_err(|why| batch.refuse_usage(token, why, context))?.cost;
         let Amount { quota, price, priced_by } = batch.amount(token, cost, context)?;
         batch.balances.charge(token, quota, cost.units.model_tokens(), context, &batch.at)?;

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use keymeter_meter::extraction::{ExtractError, Extracted};
 use keymeter_meter::json_value::{JsonValue, JsonValueError};
 
+use crate::domain::group::Ratio;
 use crate::domain::prices::cost::Cost;
 use crate::domain::prices::count::{UnitCount, UnitCountInvalid};
 use crate::domain::prices::model_prices::DEFAULT_SHAPE;
@@ -66,8 +67,14 @@ impl ProviderUsage {
 
     /// What a request to `model` cost: what was `sent` beside the usage, and what that says. Where an amount was sent,
     /// it is only recorded.
-    pub(super) fn cost(&self, sent: &Cost, model: &str, prices: &ReadPrices) -> Result<ReadUsage, UsageInvalid> {
-        let read = self.extract(sent, model, prices).and_then(|extracted| merge(sent, extracted));
+    pub(super) fn cost(
+        &self,
+        sent: &Cost,
+        model: &str,
+        prices: &ReadPrices,
+        ratio_of_told: Option<Ratio>,
+    ) -> Result<ReadUsage, UsageInvalid> {
+        let read = self.extract(sent, model, prices).and_then(|extracted| merge(sent, extracted, ratio_of_told));
         match read {
             Err(_) if sent.quota.is_some() => Ok(ReadUsage { cost: sent.clone(), unread: BTreeSet::new() }),
             read => read,
@@ -86,7 +93,7 @@ impl ProviderUsage {
     }
 }
 
-fn merge(sent: &Cost, extracted: Extracted) -> Result<ReadUsage, UsageInvalid> {
+fn merge(sent: &Cost, extracted: Extracted, ratio_of_told: Option<Ratio>) -> Result<ReadUsage, UsageInvalid> {
     // Providers answer with names of their own: which model is charged, the gateway says.
     let Extracted { model: _, units, cost: told, context, unread } = extracted;
     let mut cost = sent.clone();
@@ -98,7 +105,9 @@ fn merge(sent: &Cost, extracted: Extracted) -> Result<ReadUsage, UsageInvalid> {
     cost.context.extend(context.into_iter().filter(|(_, value)| !value.is_empty()));
     if let (None, Some(dollars)) = (cost.quota, told) {
         // Dust is no cost: then the counts say it.
-        cost.quota = Some(dollars.to_string().parse::<UsdCost>()?.quota()?).filter(|quota| !quota.is_zero());
+        let told: UsdCost = dollars.to_string().parse()?;
+        let quota = told.quota_at(ratio_of_told.unwrap_or(Ratio::ONE))?;
+        cost.quota = (!told.quota()?.is_zero()).then_some(quota);
     }
     Ok(ReadUsage { cost, unread })
 }

@@ -138,7 +138,8 @@ impl Operation for Reserve {
         let quota = batch.most(token, cost, context)?;
         let made = batch.balances.reserve(*gateway, token, quota, context, term, &batch.at)?;
         let details = batch.details(context, request.request_id.clone());
-        let id = batch.add_reservation(made, ReservedFor { request: details, asked: Asked::of(cost) });
+        let asked = Asked::of(cost, batch.ratio_of_told(token).is_some());
+        let id = batch.add_reservation(made, ReservedFor { request: details, asked });
         batch.used_keys.note(token, used);
         let remain_quota = batch.balances.remain(token);
         let open = Some((quota, expires_at));

@@ -7,6 +7,7 @@ use super::operation::Operation;
 use super::provider_usage::{ProviderUsage, ReadUsage};
 use super::request_id::settled_digest;
 use super::rows::NeededRows;
+use crate::domain::group::Ratio;
 use crate::domain::id::{GatewayId, UserId};
 use crate::domain::ledger::{Asked, Effect, ReservationHandle, Settlement};
 use crate::domain::money::Quota;
@@ -82,7 +83,8 @@ impl Operation for Settle {
         let (reservation, ReservedFor { mut request, asked }) = batch.reservation(self.reservation)?;
         // Before the price: what cannot be settled has no cost.
         batch.balances.to_settle(self.gateway, id)?;
-        let read = self.read_usage(batch, &request.model, &asked);
+        let ratio_of_told = asked.has_ratio_of_told.then_some(reservation.ratio);
+        let read = self.read_usage(batch, &request.model, &asked, ratio_of_told);
         let cost = read.as_ref().map(|read| &read.cost).map_err(|reason| *reason);
         let answered = self.model.as_ref().unwrap_or(&request.model).clone();
         let models = (answered.as_str(), request.model.as_str());
@@ -115,11 +117,17 @@ impl Operation for Settle {
 
 impl Settle {
     /// What was used and what it cost, as far as that can be read.
-    fn read_usage(&self, batch: &mut Batch<'_>, requested: &str, asked: &Asked) -> Result<ReadUsage, HoldReason> {
+    fn read_usage(
+        &self,
+        batch: &mut Batch<'_>,
+        requested: &str,
+        asked: &Asked,
+        ratio_of_told: Option<Ratio>,
+    ) -> Result<ReadUsage, HoldReason> {
         let mut sent = self.cost.clone()?;
         // Its shape is that of the provider of the reservation, unless another one was sent.
         sent.provider = sent.provider.or_else(|| asked.provider.clone());
         let model = self.model.as_deref().unwrap_or(requested);
-        batch.read_usage(&sent, self.usage.as_ref(), Some(model)).map_err(|_| HoldReason::InvalidUsage)
+        batch.read_usage(&sent, self.usage.as_ref(), Some(model), ratio_of_told).map_err(|_| HoldReason::InvalidUsage)
     }
 }

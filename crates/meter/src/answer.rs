@@ -15,7 +15,8 @@ pub struct Answer<'j> {
 }
 
 impl<'j> Answer<'j> {
-    /// The event, its `response` or its `message`: what has the root.
+    /// The event, its `response`, its `message`, its `x_groq` (Groq's last event) or its first choice (Moonshot's): what
+    /// has the root.
     ///
     /// # Errors
     /// See [`WrongType`].
@@ -24,7 +25,8 @@ impl<'j> Answer<'j> {
             let JsonValue::Object(members) = event else { return None };
             members.get(name).filter(|member| matches!(member, JsonValue::Object(_)))
         };
-        for value in [Some(event), member("response"), member("message")].into_iter().flatten() {
+        let places = [Some(event), member("response"), member("message"), member("x_groq"), first_choice(event)];
+        for value in places.into_iter().flatten() {
             if let Some(answer) = Self::at(value, root, 0)? {
                 return Ok(Some(answer));
             }
@@ -70,4 +72,10 @@ impl<'j> Answer<'j> {
     pub fn answer_value(&self, path: &ValuePath) -> Result<Option<&'j JsonValue>, WrongType> {
         path.steps().strip_prefix(self.skipped).map_or(Ok(None), |steps| find(steps, self.value))
     }
+}
+
+fn first_choice(event: &JsonValue) -> Option<&JsonValue> {
+    let JsonValue::Object(members) = event else { return None };
+    let Some(JsonValue::List(choices)) = members.get("choices") else { return None };
+    choices.first().filter(|choice| matches!(choice, JsonValue::Object(_)))
 }

@@ -318,6 +318,8 @@ mod tests {
             (r#"{"model": "m", "usage": {"billed": {"input": 3}, "tier": "t"}}"#, Some("m"), Some("t")),
             (r#"{"response": {"model": "m", "usage": {"billed": {"input": 3}, "tier": "t"}}}"#, Some("m"), Some("t")),
             (r#"{"message": {"model": "m", "usage": {"billed": {"input": 3}}}}"#, Some("m"), None),
+            (r#"{"model": "m", "x_groq": {"usage": {"billed": {"input": 3}}}}"#, None, None),
+            (r#"{"model": "m", "choices": [{"usage": {"billed": {"input": 3}}}, 5]}"#, None, None),
             (r#"{"billed": {"input": 3}, "tier": "t", "model": "of something else"}"#, None, Some("t")),
             (r#"{"input": 3, "tier": "of something else"}"#, None, None),
         ] {

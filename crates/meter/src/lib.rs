@@ -7,9 +7,11 @@
 //! Names of units are texts here. Which units there are, and what they cost, the server knows.
 
 mod answer;
+pub mod event_stream;
 pub mod extraction;
 pub mod extractor;
 pub mod extractors;
+pub mod json_scanner;
 pub mod json_value;
 pub mod number;
 pub mod text_rule;

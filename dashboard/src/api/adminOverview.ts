@@ -1,9 +1,13 @@
 import { useQuery } from '@tanstack/react-query';
 import { api, call } from './client';
+import type { components } from './schema';
+
+/** Charges of one model that were their holds for one reason, in the last hour. */
+export type HeldCharges = components['schemas']['HeldChargesBody'];
 
 const REFRESH_MS = 30_000;
 
-/** The keys of all users by state, and what was refused in the last hour. Reloaded regularly. */
+/** The keys of all users by state, and what was refused or charged its hold in the last hour. Reloaded regularly. */
 export function useAllUsersOverview() {
   return useQuery({
     queryKey: ['admin', 'overview'],

@@ -21,7 +21,12 @@ export interface PriceSearch {
 }
 
 /** The prices in force. `page` starts at 0. */
-export function usePrices({ keyword, own = false }: PriceSearch, page: number, size = PAGE_SIZE, enabled = true) {
+export function usePrices(
+  { keyword, own = false }: PriceSearch,
+  page: number,
+  size = PAGE_SIZE,
+  enabled = true,
+) {
   return useQuery({
     queryKey: [...pricesKey, 'list', keyword, own, page, size],
     queryFn: ({ signal }) => {

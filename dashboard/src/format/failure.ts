@@ -3,8 +3,7 @@ import { texts } from '../texts';
 import { textOf } from '../texts/textOf';
 import { sentence } from './sentence';
 
-/** Codes for which the message of the API says more: the field, the range or the values that it accepts, or
- * what of it is wrong. */
+/** Codes for which the message of the API says more, such as the field, the range or the values that it accepts. */
 const DETAILED: ReadonlySet<string> = new Set<ErrorCode>([
   'bad_request',
   'invalid_field',

@@ -1,6 +1,7 @@
 import { Group, SegmentedControl, Text } from '@mantine/core';
 import { IconTag } from '@tabler/icons-react';
 import { type Price, usePrices } from '../../api/prices';
+import { joined } from '../../format/space';
 import { EmptyState } from '../../shared/EmptyState';
 import { NoMatches } from '../../shared/NoMatches';
 import { SearchInput } from '../../shared/SearchInput';
@@ -53,7 +54,7 @@ export function PriceList({ onCalculate }: { onCalculate: (price: Price) => void
         empty={isFiltered ? <NoMatches onClear={clear} /> : <EmptyState icon={IconTag} {...words.empty} />}
       />
       <Text size="sm" c="dimmed" mt="sm">
-        {words.notes.star} {words.notes.whole}
+        {joined(words.notes.star, words.notes.whole)}
       </Text>
     </section>
   );

@@ -12,7 +12,7 @@ import { type AskedPrice, askedOf, NOTHING_ASKED } from './calculator/values';
 import { PriceList } from './PriceList';
 
 const words = texts.prices;
-const loadVersions = () => import('./versions/PriceVersions');
+const loadVersions = () => import('./versions/forAdministrators');
 
 /** What models cost, and what a request would cost. Administrators also change prices. */
 export default function PricesPage() {

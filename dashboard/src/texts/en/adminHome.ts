@@ -18,7 +18,23 @@ export const adminHome = {
   },
   keys: { title: `Top keys in ${days} days`, all: 'All usage', empty: `No key was used in ${days} days.` },
   attention: {
-    noneHint: 'No key is stopped by a quota, a wallet or a limit, and none was refused in the last hour.',
+    noneHint:
+      'No key is stopped by a quota, a wallet or a limit. In the last hour, none was refused, and every request was charged what it cost.',
+    held: {
+      word: 'Hold charged',
+      noModel: 'Without a model',
+      sentence: (count: number, reason: string, when: string) =>
+        `${plural(count, 'request', 'requests')} charged ${count === 1 ? 'its hold' : 'their holds'} in the last hour, the last one ${when}: ${reason}`,
+      reasons: {
+        model_not_priced: 'the model, or a unit that it used, has no price.',
+        invalid_count: 'the gateway sent counts that cannot be.',
+        invalid_usage: 'the usage in the answer of the provider could not be read.',
+        nothing_used: 'nothing was counted.',
+        no_input: 'no input was counted.',
+        expired: 'the gateway did not settle the reservation in time.',
+      },
+      otherReason: (code: string) => `another reason (${code}).`,
+    },
     stopped: (keys: number) => plural(keys, 'key does not work', 'keys do not work'),
     newest: `Of the newest ${formatInteger(limits.listed_tokens)} keys.`,
   },

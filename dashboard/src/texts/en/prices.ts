@@ -13,6 +13,8 @@ export const prices = {
   },
   ownPrice: 'Own price',
   priceOf: (provider: string) => `price of ${provider}`,
+  /** How long a cache lasts that is written. */
+  kept: { cache_write_5m_tokens: '5 minutes', cache_write_1h_tokens: '1 hour' },
   above: (tokens: string, usd: string) => `above ${tokens} input tokens: ${usd}`,
   also: (contexts: string) => `Other rates: ${contexts}`,
   notes: {
@@ -91,13 +93,10 @@ export const prices = {
     nothing: 'Enter a model and an amount.',
     charged: 'Would be charged',
     held: 'A reservation would hold',
-    noHold: 'Nothing: a reservation needs a rate of its own for each of these units.',
+    noHold: 'It would be refused: a reservation needs a rate of its own for each of these units.',
     lines: 'The rates it used',
-    line: {
-      each: (count: string, unit: string, rate: string, usd: string) => `${count} ${unit} × ${rate} = ${usd}`,
-      many: (count: string, unit: string, rate: string, per: string, usd: string) =>
-        `${count} ${unit} × ${rate} per ${per} = ${usd}`,
-    },
+    line: (amount: string, rate: string, usd: string) => `${amount} × ${rate} = ${usd}`,
+    ratePer: (rate: string, per: string) => `${rate} per ${per}`,
     ratio: (ratio: string) => `Ratio of the group: ${ratio}`,
   },
   history: {
@@ -110,7 +109,7 @@ export const prices = {
     settings: 'Settings file',
     note: 'Note',
     setAgain: 'Set again',
-    setAgainLabel: (version: string) => `Set version ${version} again`,
+    setAgainLabel: (version: string) => `Set again: version ${version}`,
   },
   setAgain: {
     title: (version: string) => `Set version ${version} again?`,
@@ -131,6 +130,7 @@ export const prices = {
     notJsonAt: (line: string) => `This is not valid JSON: look at line ${line}.`,
     theirs: (version: string) => `Version ${version}, now in force. Saving replaces it`,
     copyTheirs: 'Copy the prices in force',
-    command: 'The same on the command line: keymeter prices show > prices.json, then keymeter prices set prices.json.',
+    command:
+      'The same on the command line: keymeter prices show > prices.json, then keymeter prices set prices.json.',
   },
 };

@@ -14,7 +14,23 @@ export const adminHome: Texts['adminHome'] = {
   users: { title: `${days} 天消费最高的用户`, all: '全部用量', empty: `最近 ${days} 天没有人消费。` },
   keys: { title: `${days} 天消费最高的令牌`, all: '全部用量', empty: `最近 ${days} 天没有使用任何令牌。` },
   attention: {
-    noneHint: '没有令牌因额度、钱包或限额而无法使用，最近一小时也没有令牌因此被拒绝。',
+    noneHint:
+      '没有令牌因额度、钱包或限额而无法使用。最近一小时没有令牌因此被拒绝，所有请求都按实际费用扣费。',
+    held: {
+      word: '按预扣扣费',
+      noModel: '未指定模型',
+      sentence: (count: number, reason: string, when: string) =>
+        `最近一小时有 ${formatInteger(count)} 个请求按预扣金额扣费，最近一次是 ${when}：${reason}`,
+      reasons: {
+        model_not_priced: '模型或所用的计量单位没有价格。',
+        invalid_count: '网关发送的数量不可能成立。',
+        invalid_usage: '无法读取服务商返回的用量。',
+        nothing_used: '没有计入任何用量。',
+        no_input: '没有计入输入。',
+        expired: '网关没有及时结算预扣。',
+      },
+      otherReason: (code: string) => `其他原因（${code}）。`,
+    },
     stopped: (keys: number) => `${formatInteger(keys)} 个令牌无法使用`,
     newest: `仅统计最新的 ${formatInteger(limits.listed_tokens)} 个令牌。`,
   },

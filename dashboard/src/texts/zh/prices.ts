@@ -15,6 +15,7 @@ export const prices: Texts['prices'] = {
   },
   ownPrice: '自定义价格',
   priceOf: (provider: string) => `采用 ${provider} 的价格`,
+  kept: { cache_write_5m_tokens: '5 分钟', cache_write_1h_tokens: '1 小时' },
   above: (tokens: string, usd: string) => `输入超过 ${tokens} Token：${usd}`,
   also: (contexts: string) => `其他费率：${contexts}`,
   notes: {
@@ -92,13 +93,10 @@ export const prices: Texts['prices'] = {
     nothing: '请输入模型和数量。',
     charged: '将扣费',
     held: '将预扣',
-    noHold: '无法预扣：这些计量单位都需要有自己的费率。',
+    noHold: '预扣会被拒绝：这些计量单位都需要有自己的费率。',
     lines: '所用费率',
-    line: {
-      each: (count: string, unit: string, rate: string, usd: string) => `${count} ${unit} × ${rate} = ${usd}`,
-      many: (count: string, unit: string, rate: string, per: string, usd: string) =>
-        `${count} ${unit} × 每 ${per} ${rate} = ${usd}`,
-    },
+    line: (amount: string, rate: string, usd: string) => `${amount} × ${rate} = ${usd}`,
+    ratePer: (rate: string, per: string) => `每 ${per} ${rate}`,
     ratio: (ratio: string) => `分组倍率：${ratio}`,
   },
   history: {
@@ -111,7 +109,7 @@ export const prices: Texts['prices'] = {
     settings: '配置文件',
     note: '备注',
     setAgain: '重新设置',
-    setAgainLabel: (version: string) => `重新设置版本 ${version}`,
+    setAgainLabel: (version: string) => `重新设置：版本 ${version}`,
   },
   setAgain: {
     title: (version: string) => `重新设置版本 ${version}？`,
@@ -132,6 +130,7 @@ export const prices: Texts['prices'] = {
     notJsonAt: (line: string) => `这不是有效的 JSON：请检查第 ${line} 行。`,
     theirs: (version: string) => `现已生效的版本 ${version}。保存会将其取代`,
     copyTheirs: '复制生效中的价格',
-    command: '也可以用命令行：先用 keymeter prices show > prices.json，再用 keymeter prices set prices.json。',
+    command:
+      '也可以用命令行：先用 keymeter prices show > prices.json，再用 keymeter prices set prices.json。',
   },
 };

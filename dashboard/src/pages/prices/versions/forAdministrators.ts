@@ -1,0 +1,3 @@
+// Loaded only for administrators.
+export { PriceEditor } from './PriceEditor';
+export { PriceVersions } from './PriceVersions';

@@ -39,6 +39,7 @@ export const PAGES: DemoPage[] = [
   { name: 'usage', as: 'ana', path: '/usage?range=30d' },
   { name: 'requests', as: 'ana', path: '/requests?range=30d' },
   { name: 'prices', as: 'ana', path: '/prices' },
+  { name: 'prices-administrator', as: 'root', path: '/prices' },
   { name: 'profile', as: 'ana', path: '/profile' },
   { name: 'reference', as: 'ana', path: '/reference' },
   { name: 'reference-operation', as: 'ana', path: '/reference?operation=create' },

@@ -1,6 +1,8 @@
 import { mkdtemp, rename, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { asRoot } from '../harness/accounts';
+import { setTwoPriceLists } from '../harness/prices';
 import { Server } from './Server';
 import { DIRECTORY, type ServerName, type Started } from './started';
 
@@ -11,10 +13,12 @@ export default async function startServers() {
   process.env[DIRECTORY] = directory;
   const started = [
     start(directory, 'empty', { settings: { KEYMETER_ACCOUNTS__REGISTRATION: 'open' } }),
-    start(directory, 'demo', {
-      demo: true,
-      settings: { KEYMETER_DASHBOARD__API_BASE_URL: 'https://llm.example.org/v1' },
-    }),
+    start(
+      directory,
+      'demo',
+      { demo: true, settings: { KEYMETER_DASHBOARD__API_BASE_URL: 'https://llm.example.org/v1' } },
+      async (site) => setTwoPriceLists(await asRoot(site)),
+    ),
   ];
   return async () => {
     const servers = await Promise.all(started);
@@ -23,8 +27,13 @@ export default async function startServers() {
   };
 }
 
-/** Starts a server and writes its address, or why it did not start, into a file of its name. */
-async function start(directory: string, name: ServerName, options: Parameters<typeof Server.start>[0]) {
+/** Starts a server, prepares it, and writes its address, or why it did not start, into a file of its name. */
+async function start(
+  directory: string,
+  name: ServerName,
+  options: Parameters<typeof Server.start>[0],
+  prepare?: (site: string) => Promise<unknown>,
+) {
   const write = async (content: Started) => {
     const file = join(directory, name);
     await writeFile(`${file}.new`, JSON.stringify(content));
@@ -32,6 +41,7 @@ async function start(directory: string, name: ServerName, options: Parameters<ty
   };
   try {
     const server = await Server.start(options);
+    await prepare?.(server.url);
     await write({ site: server.url });
     return server;
   } catch (error) {

@@ -217,3 +217,33 @@ test('administrators end what stops the keys of others', async ({ visit, root, s
   await page.keyboard.press('Escape');
   await hidden(account);
 });
+
+test('administrators see which requests were charged their holds, and why', async ({ visit, root, site }) => {
+  const greta = await createUser(root, 'greta');
+  const { key } = await newKey(await signedIn(site, greta), 'Crawler');
+  const gateway = await asGateway(site, root);
+  await waitPastMidnight();
+  const held = async (model: string, used: object) => {
+    const body = { key, model, quota: 1000 };
+    const { reservation_id } = await done(gateway.POST('/api/gateway/reserve', { body }));
+    await done(gateway.POST('/api/gateway/settle', { body: { reservation_id, ...used } }));
+  };
+  const [unpriced, miscounted] = [`unpriced-${process.pid}`, `miscounted-${process.pid}`];
+  await held(unpriced, { units: { input_tokens: 10 } });
+  await held(miscounted, { units: { input_tokens: 1, cache_read_tokens: 2 } });
+
+  const page = await visit({ as: await administrator(root), path: '/admin' });
+  const attention = page.getByRole('region', { name: 'Needs attention' });
+  const row = (model: string) => attention.getByRole('link', { name: model });
+  await visible(
+    row(unpriced).getByText(/^1 request charged its hold in the last hour, .+: the model, or a unit/),
+    row(miscounted).getByText(/counts that cannot be/),
+  );
+  expect(await violations(attention)).toEqual([]);
+  await row(miscounted).click();
+  await visible(page.getByRole('table', { name: 'Requests' }).getByRole('row', { name: miscounted }));
+  expect(page.url()).toBe(`${site}/admin/usage/requests?outcome=charged&model=${miscounted}`);
+  await page.goBack();
+  await row(unpriced).click();
+  await visible(page.getByRole('dialog', { name: `Add a price: ${unpriced}` }));
+});

@@ -75,9 +75,9 @@ export async function walkUserDialogs(walk: DialogWalk, visit: Visit) {
   await walk.dialog(page, passwordDialog, handOver.title(USERNAME), done);
 }
 
-/** The dialogs about requests, gateways and the audit log. */
+/** The dialogs about requests, gateways, the audit log and prices. */
 export async function walkAdministrationDialogs(walk: DialogWalk, visit: Visit) {
-  const { adminRequests, adminGateways, adminAudit, common } = walk.look.texts;
+  const { adminRequests, adminGateways, adminAudit, prices, common } = walk.look.texts;
   const page = await visitAsRoot(walk, visit);
   const done = { button: common.secret.done };
 
@@ -135,4 +135,10 @@ export async function walkAdministrationDialogs(walk: DialogWalk, visit: Visit) 
   const details = page.getByRole('dialog');
   await visible(details);
   await walk.check(details, 'pages/admin/audit/AuditDetails.tsx', adminAudit.title);
+
+  await open(page, '/prices');
+  await page.getByRole('button', { name: prices.editor.open, exact: true }).click();
+  await walk.dialog(page, 'pages/prices/versions/PriceEditor.tsx', prices.editor.title);
+  await page.getByRole('button', { name: prices.history.setAgainLabel('1'), exact: true }).click();
+  await walk.dialog(page, 'pages/prices/versions/SetAgainDialog.tsx', prices.setAgain.title('1'));
 }

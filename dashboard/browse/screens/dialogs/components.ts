@@ -49,6 +49,8 @@ export const DIALOGS = {
     'pages/admin/gateways/RevokeCredentialDialog.tsx': 1,
     'pages/admin/gateways/RemoveGatewayDialog.tsx': 1,
     'pages/admin/requests/DecisionDialog.tsx': 1,
+    'pages/prices/versions/PriceEditor.tsx': 1,
+    'pages/prices/versions/SetAgainDialog.tsx': 1,
   },
 };
 

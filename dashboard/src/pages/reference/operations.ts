@@ -40,7 +40,7 @@ const METHODS = ['get', 'post', 'put', 'patch', 'delete'];
 const TAGS = ['tokens', 'usage', 'accounts', 'gateway', 'drop-in', 'administration', 'operation'];
 
 /** Operations that only read although their method is POST. */
-const READS_BY_POST = ['search_by_post', 'search_tokens', 'verify'];
+const READS_BY_POST = ['search_by_post', 'search_tokens', 'verify', 'show_cost', 'compare_price_list'];
 
 /** Operations that change something although their method is GET. */
 const CHANGES_BY_GET = ['mint', 'logout'];

@@ -14,7 +14,12 @@ const root = createRoot(container);
 afterEach(() => act(() => root.render(null)));
 
 async function textWith(truncated: boolean) {
-  const data = { states: { working: 10_000 }, refused_last_hour: [], truncated };
+  const data = {
+    states: { working: 10_000 },
+    refused_last_hour: [],
+    charged_by_hold_last_hour: [],
+    truncated,
+  };
   vi.mocked(useAllUsersOverview, { partial: true }).mockReturnValue({ data, error: null });
   await act(() =>
     root.render(

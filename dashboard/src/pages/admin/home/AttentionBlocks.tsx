@@ -11,12 +11,13 @@ import { AlarmingRow, QuietLine } from '../../../shared/usage/RecentRefusals';
 import { splitRefusals } from '../../../shared/usage/recentRefusals';
 import { texts } from '../../../texts';
 import { Block } from './Block';
+import { HeldRow } from './HeldRow';
 import classes from './HomePage.module.css';
 import { useReliefs } from './useReliefs';
 
 const words = texts.adminHome.attention;
 
-/** Refusals of the last hour with what ends them, and stopped keys of all users. */
+/** Refusals of the last hour with what ends them, charges that were their holds, and stopped keys of all users. */
 export function AttentionBlock() {
   const { data, error, refetch } = useAllUsersOverview();
   const { relief, forms } = useReliefs();
@@ -29,12 +30,12 @@ export function AttentionBlock() {
         onRetry={refetch}
         className={classes.wide}
       >
-        {({ states, refused_last_hour }) => {
+        {({ states, refused_last_hour, charged_by_hold_last_hour: held }) => {
           const { alarming, quiet } = splitRefusals(refused_last_hour);
           const stopped = stoppedStates(states);
           return (
             <>
-              {alarming.length === 0 && stopped.length === 0 ? (
+              {alarming.length + stopped.length + held.length === 0 ? (
                 <NothingToDo hint={words.noneHint} />
               ) : (
                 <ul className={`${classes.rows} ${attention.columns}`}>
@@ -45,6 +46,9 @@ export function AttentionBlock() {
                       scope="allUsers"
                       fix={relief(refusals)}
                     />
+                  ))}
+                  {held.map((charges) => (
+                    <HeldRow key={`${charges.model} ${charges.reason}`} charges={charges} />
                   ))}
                   {stopped.map(([state, keys]) => (
                     <li key={state}>

@@ -87,15 +87,13 @@ pub struct Extraction<'a> {
 
 impl Extraction<'_> {
     /// Reads an event. The answer may be the event, or its member `response` or `message`. One without counts is not
-    /// read.
+    /// read. Returns true if it has some.
     ///
     /// # Errors
     /// See [`ExtractError`].
-    pub fn event(&mut self, event: &JsonValue) -> Result<(), ExtractError> {
-        match Answer::in_event(event, &self.extractor.root)? {
-            Some(answer) => self.read(&answer),
-            None => Ok(()),
-        }
+    pub fn event(&mut self, event: &JsonValue) -> Result<bool, ExtractError> {
+        let answer = Answer::in_event(event, &self.extractor.root)?;
+        answer.map_or(Ok(false), |answer| self.read(&answer).map(|()| true))
     }
 
     /// The result of all events.
@@ -343,7 +341,7 @@ mod tests {
             r#""[DONE]""#,
         ] {
             match stream.event(&JsonValue::read(event).unwrap()) {
-                Ok(()) => {}
+                Ok(_) => {}
                 Err(error) => assert_eq!(error.to_string(), "`answer` is not an object", "{event}"),
             }
         }

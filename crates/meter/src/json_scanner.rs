@@ -12,8 +12,11 @@ pub enum Token<'t> {
     Open(Bracket),
     Close(Bracket),
     /// A piece of a string between its quotation marks, escapes as they are.
-    Piece(&'t [u8]),
-    /// The string was the name of a member, or a value.
+    Piece {
+        is_name: bool,
+        text: &'t [u8],
+    },
+    /// The end of a string: of the name of a member, or of a value.
     StringEnd {
         is_name: bool,
     },
@@ -82,7 +85,7 @@ impl JsonScanner {
             rest = match &mut self.inside {
                 Inside::String { is_name, is_escaped } => {
                     let is_name = *is_name;
-                    let (rest, is_end) = scan_string(rest, is_escaped, &mut take)?;
+                    let (rest, is_end) = scan_string(rest, is_escaped, |text| take(Token::Piece { is_name, text }))?;
                     if is_end {
                         self.inside = Inside::Nothing;
                         self.expected = if is_name { Expected::Colon } else { self.after_value() };
@@ -186,7 +189,7 @@ impl JsonScanner {
 fn scan_string<'b>(
     bytes: &'b [u8],
     is_escaped: &mut bool,
-    mut take: impl FnMut(Token<'_>),
+    take: impl FnOnce(&[u8]),
 ) -> Result<(&'b [u8], bool), NotJson> {
     let mut end = None;
     for (at, byte) in bytes.iter().enumerate() {
@@ -203,7 +206,7 @@ fn scan_string<'b>(
     }
     let (piece, rest) = bytes.split_at(end.unwrap_or(bytes.len()));
     if !piece.is_empty() {
-        take(Token::Piece(piece));
+        take(piece);
     }
     Ok((rest.get(1..).unwrap_or_default(), end.is_some()))
 }
@@ -222,7 +225,7 @@ mod tests {
     fn tokens(pieces: &[&[u8]]) -> Option<Vec<String>> {
         let (mut scanner, mut tokens, mut string) = (JsonScanner::default(), Vec::new(), Vec::new());
         let mut take = |token: Token<'_>| match token {
-            Token::Piece(piece) => string.extend_from_slice(piece),
+            Token::Piece { text, .. } => string.extend_from_slice(text),
             Token::StringEnd { is_name } => {
                 let text = String::from_utf8_lossy(&std::mem::take(&mut string)).into_owned();
                 tokens.push(format!("{text}{}", if is_name { ":" } else { "." }));

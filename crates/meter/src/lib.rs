@@ -14,6 +14,8 @@ pub mod extractors;
 pub mod json_scanner;
 pub mod json_value;
 pub mod number;
+mod picked_value;
+mod picks;
 pub mod text_rule;
 mod unread;
 pub mod value_path;

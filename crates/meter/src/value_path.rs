@@ -98,6 +98,11 @@ impl ValuePath {
 }
 
 impl ItemMatch {
+    /// The member that has the text.
+    pub fn field(&self) -> &str {
+        &self.field
+    }
+
     pub fn matches(&self, item: &JsonValue) -> bool {
         let JsonValue::Object(members) = item else { return false };
         let Some(JsonValue::Text(text)) = members.get(&self.field) else { return false };

@@ -192,7 +192,7 @@ impl<'a> Extraction<'a> {
                     let number = self.numbers.get(&rest.path).copied().unwrap_or_default();
                     Some(number.without(self.sum(&rest.less)?)).filter(|rest| *rest > ExactNumber::ZERO)
                 }
-                MappingSource::Count(_) => Some(ExactNumber::whole(*items)).filter(|_| *items > 0),
+                MappingSource::Count(_) => Some(ExactNumber::whole((*items).into())).filter(|_| *items > 0),
             };
             if let Some(number) = number {
                 let sum = units.entry(mapping.unit.clone()).or_default();

@@ -7,6 +7,7 @@
 //! Names of units are texts here. Which units there are, and what they cost, the server knows.
 
 mod answer;
+pub mod answer_meter;
 pub mod event_stream;
 pub mod extraction;
 pub mod extractor;
@@ -15,7 +16,8 @@ pub mod json_scanner;
 pub mod json_value;
 pub mod number;
 mod picked_value;
-mod picks;
+pub mod picks;
+pub mod request_json;
 pub mod text_rule;
 mod unread;
 pub mod value_path;

@@ -51,7 +51,7 @@ impl ExactNumber {
         Some(Self { value: value + i128::from(is_cut) })
     }
 
-    pub fn whole(number: u32) -> Self {
+    pub fn whole(number: u64) -> Self {
         Self { value: i128::from(number) * ONE }
     }
 

@@ -279,7 +279,7 @@ mod tests {
             (
                 r#"{"output": [{"type": "message", "content": "abc"}, {"type": "search"}]}"#,
                 r#"{"output":[{"type":"message"},{"type":"search"}]}"#,
-                0,
+                3,
             ),
             (r#"{"choices": [{"delta": {"content": "a\n\u4e2d", "id": "abc"}}]}"#, r#"{"choices":[{"delta":{}}]}"#, 5),
             (

@@ -30,9 +30,13 @@ impl Pick {
         }
         let choice = all.enter_member("choices").enter_item();
         choice.add(extractor);
-        choice.enter_member("delta").is_output = true;
-        choice.enter_member("text").is_output = true;
-        all.enter_member("delta").is_output = true;
+        for name in ["delta", "message", "text"] {
+            choice.enter_member(name).is_output = true;
+        }
+        // `content` and `output` are of whole answers: the last event of a stream repeats them in `response`.
+        for name in ["delta", "content", "output"] {
+            all.enter_member(name).is_output = true;
+        }
         all.enter_member("type");
         all
     }

@@ -23,7 +23,7 @@ pub struct AnswerHead<'a> {
     pub status: u16,
     /// The header `Content-Encoding`, if there is one.
     pub content_encoding: Option<&'a str>,
-    /// Dollars that a header says it cost, as LiteLLM does.
+    /// Dollars that a header of a gateway says it cost.
     pub told_usd: Option<&'a str>,
 }
 
@@ -303,8 +303,5 @@ fn tells_failure(value: &JsonValue) -> bool {
 }
 
 fn member<'j>(value: &'j JsonValue, name: &str) -> Option<&'j JsonValue> {
-    match value {
-        JsonValue::Object(members) => members.get(name),
-        _ => None,
-    }
+    if let JsonValue::Object(members) = value { members.get(name) } else { None }
 }

@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
 # Checks the LiteLLM plug-in and tests it with the real proxy, the oldest and the newest that it supports, and tests the metering
-# front (examples/openresty) in nginx, all against the real program. They run at the same time, each with a Keymeter and a
+# front (crates/front), all against the real program. They run at the same time, each with a Keymeter and a
 # throwaway PostgreSQL (scripts/with-postgres.sh) of its own.
 #
 #   scripts/gateways.sh [ARG…]
 #
-# Needs Python 3.10 or newer with venv, Node.js with npm, nginx with Lua, PostgreSQL's programs (scripts/setup.sh test gets them)
+# Needs Python 3.10 or newer with venv, Node.js with npm, PostgreSQL's programs (scripts/setup.sh test gets them)
 # and a built keymeter. Installs all else into target/ once, in the versions of requirements-test.txt. ARG… go to pytest.
 #
 # Environment:
@@ -32,17 +32,11 @@ KEYMETER_DATABASE__PROGRAMS=$(scripts/postgres-programs.sh) ||
 export KEYMETER_DATABASE__PROGRAMS
 read -ra subjects <<<"${ONLY:-front oldest newest}"
 has_front() { [[ " ${subjects[*]} " == *' front '* ]]; }
-has_nginx() {
-    nginx=$(PATH=$PATH:/usr/sbin command -v nginx) && [[ -e /usr/lib/nginx/modules/ngx_http_lua_module.so ]] &&
-        compgen -G '/usr/lib/*/lua/5.1/cjson.so' >/dev/null
-}
 if has_front; then
-    has_nginx || die 'nginx with Lua is missing: scripts/setup.sh test gets it' \
-        '(Debian and Ubuntu: apt-get install nginx libnginx-mod-http-lua lua-cjson)'
     command -v npm >/dev/null || die 'npm is missing: scripts/setup.sh test gets it'
 fi
 
-package=$PWD/clients/litellm front=$PWD/examples/openresty/tests
+package=$PWD/clients/litellm front=$PWD/crates/front/tests
 sum=$(cat "$package"/requirements-*.txt clients/python/pyproject.toml "$package/pyproject.toml" | sha256sum)
 venv=$PWD/target/gateways-${sum:0:12}
 sum=$(sha256sum <"$front/portkey/package-lock.json")
@@ -132,7 +126,7 @@ version_of() {
     if [[ $1 == newest ]]; then file=requirements-newest.txt; fi
     sed -n 's/^litellm==\([^ ]*\).*/\1/p' "$package/$file"
 }
-name_of() { if [[ $1 == front ]]; then "$nginx" -v 2>&1 | cut -d ' ' -f 3; else printf 'LiteLLM %s' "$(version_of "$1")"; fi; }
+name_of() { if [[ $1 == front ]]; then printf 'the metering front'; else printf 'LiteLLM %s' "$(version_of "$1")"; fi; }
 # Becomes the tests of this subject.
 test_with() {
     local which=$1 options=()

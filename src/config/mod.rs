@@ -32,6 +32,10 @@ const DATABASE_URL: &str = "DATABASE_URL";
 /// Variables of the project's own tests, which are not settings.
 const TEST_PREFIX: &str = "KEYMETER_TEST_";
 
+/// Variables of `keymeter front`, which has a section of its own in the file too.
+const FRONT_PREFIX: &str = "KEYMETER_FRONT__";
+const FRONT_SECTION: &str = "front";
+
 /// Variables of programs that call Keymeter. They are often set for everything on a machine, so the service ignores
 /// them.
 const CLIENT_VARIABLES: [&str; 3] = ["KEYMETER_URL", "KEYMETER_CREDENTIAL", "KEYMETER_ACCESS_TOKEN"];
@@ -104,7 +108,9 @@ impl Config {
         let mut settings = parse(DEFAULTS, Path::new("config/default.toml"))?;
         let schema = settings.clone();
         if let Some(path) = file {
-            merge(&mut settings, parse(&read(path)?, path)?, "")?;
+            let mut file = parse(&read(path)?, path)?;
+            file.remove(FRONT_SECTION);
+            merge(&mut settings, file, "")?;
         }
         let mut variables: Vec<_> = variables.collect();
         variables.sort();
@@ -180,7 +186,9 @@ fn merge(under: &mut Table, over: Table, at: &str) -> Result<(), ConfigError> {
 /// Returns true if a variable of this name must be a setting.
 fn is_setting(name: &str) -> bool {
     name == DATABASE_URL
-        || (name.starts_with(PREFIX) && !name.starts_with(TEST_PREFIX) && !CLIENT_VARIABLES.contains(&name))
+        || (name.starts_with(PREFIX)
+            && ![TEST_PREFIX, FRONT_PREFIX].iter().any(|prefix| name.starts_with(prefix))
+            && !CLIENT_VARIABLES.contains(&name))
 }
 
 /// A known name that differs by `_`, case or two letters, for a message; empty if none does.

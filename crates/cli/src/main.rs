@@ -5,6 +5,7 @@ mod completion;
 mod demo;
 mod doctor;
 mod failure;
+mod front;
 mod gateway;
 mod health;
 mod import;
@@ -21,7 +22,7 @@ mod user;
 
 use std::ffi::OsString;
 use std::os::unix::process::CommandExt;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::{env, process};
 
@@ -65,6 +66,8 @@ enum Command {
         #[arg(long)]
         demo: bool,
     },
+    /// Meter an API of language models: reserve what each request may cost, pass it on, charge what it did cost.
+    Front(Box<front::FrontArgs>),
     /// Apply the pending database migrations, then exit.
     Migrate,
     /// Manage your tokens and their keys on a server.
@@ -180,7 +183,7 @@ fn main() -> ExitCode {
 
 fn execute(cli: Cli) -> Result<ExitCode, CommandFailure> {
     let command = cli.command.unwrap_or(Command::Serve { demo: false });
-    let Some(command) = run_without_settings(command)? else { return Ok(ExitCode::SUCCESS) };
+    let Some(command) = run_without_settings(command, cli.config.as_deref())? else { return Ok(ExitCode::SUCCESS) };
     let mut config = Config::load(cli.config.as_deref()).map_err(|error| error.to_string())?;
     // Other commands have no spans.
     let (endpoint, writing) = if matches!(command, Command::Serve { .. }) {
@@ -220,7 +223,8 @@ fn execute(cli: Cli) -> Result<ExitCode, CommandFailure> {
             Command::Doctor => return Ok(doctor::examine(&config).await),
             Command::Health => health::run(&config.server.listen).await?,
             // They need no settings.
-            Command::Openapi
+            Command::Front(_)
+            | Command::Openapi
             | Command::Settings
             | Command::Prices(_)
             | Command::Token(_)
@@ -244,8 +248,9 @@ fn execute(cli: Cli) -> Result<ExitCode, CommandFailure> {
 const LOCAL: &str = "on the local database";
 
 /// Runs a command that needs no settings of the service, or returns it.
-fn run_without_settings(command: Command) -> Result<Option<Command>, CommandFailure> {
+fn run_without_settings(command: Command, file: Option<&Path>) -> Result<Option<Command>, CommandFailure> {
     match command {
+        Command::Front(args) => front::run(*args, file)?,
         Command::Openapi => print_line(&app::openapi_json()),
         Command::Settings => print_line(keymeter::config::DEFAULTS.trim_end()),
         Command::Prices(args) => prices::run(args)?,

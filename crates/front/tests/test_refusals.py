@@ -178,7 +178,7 @@ def test_a_wrong_credential_is_the_operators_concern(start: Callable[..., Front]
     assert "invalid_gateway" not in answer.text
     assert "credential" not in answer.text
     assert "invalid_gateway" in front.log()
-    assert "kmg_wrong" not in front.logs()
+    assert "kmg_wrong" not in front.log()
 
 
 def test_a_wrong_setting_is_the_operators_concern(start: Callable[..., Front], key: Key) -> None:
@@ -307,7 +307,7 @@ def test_a_key_in_the_address(front: Front, key: Key, name: str) -> None:
     answer = front.post(key, body_of(), f"{CHAT}?a=b&{name}={key.secret}")
     check(answer, CHAT, 401, "invalid_request_error", "invalid_api_key", NO_RETRY)
     key.settled()
-    assert key.secret not in front.logs()
+    assert key.secret not in front.log()
 
 
 def test_the_key_of_anthropics_clients(front: Front, key: Key) -> None:
@@ -345,7 +345,7 @@ def test_no_key_is_in_a_log(front: Front, key: Key) -> None:
     front.post(key, body_of(status=500))
     front.post(key.secret + "x", body_of())
     key.settled("0.000355")
-    logs = front.logs()
+    logs = front.log()
     assert "POST /v1/chat/completions 200" in logs
     assert key.secret.removeprefix("sk-") not in logs
     assert "kmg_" not in logs

@@ -126,7 +126,7 @@ def test_a_settlement_whose_answer_is_lost_is_charged_once(start: Callable[..., 
 
 def test_a_reload_loses_nothing(start: Callable[..., Front], keymeter: Keymeter) -> None:
     keys = [keymeter.key() for _ in range(4)]
-    front = start(workers=2)
+    front = start()
     with ThreadPoolExecutor(4) as pool:
         streams = [stream_of(front, key, chunks=20, delay=0.1)[1] for key in keys]
         front.reload()
@@ -141,11 +141,11 @@ def test_a_reload_loses_nothing(start: Callable[..., Front], keymeter: Keymeter)
 
 def test_a_graceful_stop_settles_first(start: Callable[..., Front], keymeter: Keymeter) -> None:
     keys = [keymeter.key() for _ in range(4)]
-    front = start(workers=2)
+    front = start()
     with ThreadPoolExecutor(4) as pool:
         answers = [pool.submit(front.post, key, body_of(wait=1)) for key in keys]
         eventually(lambda: all(key.held() for key in keys))
-        assert front.stop(signal.SIGQUIT) == 0
+        assert front.stop(signal.SIGTERM) == 0
         assert all(answer.result().status_code == 200 for answer in answers)
     # At once: all was settled when nginx had ended.
     assert [key.now()["used_quota"] for key in keys] == [key.charges()[0]["quota"] for key in keys]
@@ -163,7 +163,7 @@ def test_a_graceful_stop_tries_what_waits_once_more(
     eventually(lambda: front.log().count("settlements wait") >= 3)
     second.start()
     # Its next try would be seconds away.
-    assert front.stop(signal.SIGQUIT) == 0
+    assert front.stop(signal.SIGTERM) == 0
     key.settled(cost())
 
 
@@ -176,7 +176,7 @@ def test_a_graceful_stop_waits_a_little_for_keymeter(start: Callable[..., Front]
     eventually(lambda: "settlements wait" in front.log())
     with ThreadPoolExecutor(1) as pool:
         before = front.log().count("settlements wait")
-        stopped = pool.submit(front.stop, signal.SIGQUIT)
+        stopped = pool.submit(front.stop, signal.SIGTERM)
         eventually(lambda: front.log().count("settlements wait") > before)
         assert key.held() > 0
         between.breaks = False
@@ -191,8 +191,8 @@ def test_a_stop_without_keymeter_ends(start: Callable[..., Front], second: Keyme
     second.stop(signal.SIGKILL)
     stream.read()
     eventually(lambda: "settlements wait" in front.log())
-    assert front.stop(signal.SIGQUIT) == 0
-    assert "settlements could not be sent before the worker ended" in front.log()
+    assert front.stop(signal.SIGTERM) == 0
+    assert "settlements could not be sent before the front ended" in front.log()
     eventually(lambda: key.held() == 0, 60)
 
 

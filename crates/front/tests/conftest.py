@@ -1,4 +1,4 @@
-"""Needs nginx with Lua, KEYMETER_PROGRAM, KEYMETER_RUNNING and DATABASE_URL, as clients/litellm/tests does, and PORTKEY, where
+"""Needs KEYMETER_PROGRAM, KEYMETER_RUNNING and DATABASE_URL, as clients/litellm/tests does, and PORTKEY, where
 npm installed it: scripts/gateways.sh gives all of them, and the path of the shared modules."""
 
 from __future__ import annotations
@@ -55,10 +55,10 @@ def start(folder: Path, upstream: Upstream, keymeter: Keymeter) -> Iterator[Call
 @pytest.fixture(scope="session")
 def front(folder: Path, upstream: Upstream, keymeter: Keymeter) -> Iterator[Front]:
     """One for all tests that need no other settings. It ends when it has settled all."""
-    program = Front(folder, keymeter.url, keymeter.credential, upstream.url, workers=2)
+    program = Front(folder, keymeter.url, keymeter.credential, upstream.url)
     program.start()
     yield program
-    program.stop(signal.SIGQUIT)
+    program.stop(signal.SIGTERM)
 
 
 @pytest.fixture

@@ -61,7 +61,7 @@ def test_what_was_seen_of_a_left_stream_is_charged_whatever_limit_was_said(
 
 def test_a_call_that_takes_too_long_costs_its_hold(start: Callable[..., Front], upstream: Upstream, key: Key) -> None:
     body = body_of(wait=5)
-    answer = start(to=upstream.url, read_timeout="1s").post(key, body)
+    answer = start(to=upstream.url, read_timeout_seconds=1).post(key, body)
     assert answer.status_code == 504
     key.settled(hold(body, 500))
 
@@ -217,7 +217,7 @@ def test_a_cost_that_keymeter_refuses_is_the_hold(front: Front, key: Key) -> Non
 
 def test_the_model_of_the_answer_may_decide(start: Callable[..., Front], keymeter: Keymeter) -> None:
     for stream in (False, True):
-        for front, times in ((start(answer_model="on"), 10), (start(), 1)):
+        for front, times in ((start(answer_model="true"), 10), (start(), 1)):
             key = keymeter.key()
             front.post(key, {"model": "chat", "stream": stream, "messages": plan(answer_model="dear")})
             key.settled(cost() * times)

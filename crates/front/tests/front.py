@@ -1,12 +1,9 @@
-"""The metering front, as this directory ships it: nginx.conf, secrets.conf.example and keymeter.lua, with ports and paths of
-the tests. Keymeter and the provider are those of the tests of clients/litellm."""
+"""The metering front, `keymeter front`. Keymeter and the provider are those of the tests of clients/litellm."""
 
 from __future__ import annotations
 
 import json
 import os
-import shutil
-import signal
 import socket
 import tempfile
 import threading
@@ -22,19 +19,9 @@ from processes import Program, eventually, free_port
 from programs import Key
 
 HERE = Path(__file__).parent
-SOURCE = HERE.parent
 UPSTREAM_KEY = "sk-of-the-upstream"
 PRICES = {"prompt": Decimal("1.2"), "completion": Decimal("4.7"), "cached": Decimal("0.3"), "cache_write": Decimal("1.5")}
 MILLION = 10**6
-
-# nginx's own directories are not of whoever runs the tests.
-HTTP = """http {{
-    client_body_temp_path {folder}/body;
-    proxy_temp_path {folder}/proxy;
-    fastcgi_temp_path {folder}/fastcgi;
-    uwsgi_temp_path {folder}/uwsgi;
-    scgi_temp_path {folder}/scgi;
-"""
 
 
 def cost(prompt: int = 100, completion: int = 50, cached: int = 0, cache_write: int = 0) -> Decimal:
@@ -75,53 +62,30 @@ class Front(Program):
         keymeter_url: str,
         credential: str,
         upstream_url: str,
-        *lines: str,
-        workers: int = 1,
-        read_timeout: str = "600s",
+        *arguments: str,
+        port: int | None = None,
         **settings: object,
     ) -> None:
-        self.port = free_port()
+        self.port = port or free_port()
         self.url = f"http://127.0.0.1:{self.port}"
         self.folder = Path(tempfile.mkdtemp(prefix="front-", dir=folder))
-        self.access_log = self.folder / "access.log"
-        shutil.copy(SOURCE / "keymeter.lua", self.folder)
-        put = [f"set $keymeter_{name} {value};" for name, value in settings.items()]
-        self.write(
-            "secrets.conf.example",
-            "secrets.conf",
-            {"PUT-THE-CREDENTIAL-HERE": credential, "Bearer PUT-THE-KEY-OF-THE-UPSTREAM-HERE": f"Bearer {UPSTREAM_KEY}"},
-        )
-        self.write(
-            "nginx.conf",
-            "nginx.conf",
-            {
-                "events {": f"error_log stderr info;\npid nginx.pid;\ndaemon off;\nworker_processes {workers};\nevents {{",
-                "proxy_read_timeout 600s;": f"proxy_read_timeout {read_timeout};",
-                "http {": HTTP.format(folder=self.folder),
-                "/var/log/nginx/access.log": str(self.access_log),
-                "127.0.0.1:8080": f"127.0.0.1:{self.port}",
-                "127.0.0.1:9000": upstream_url.removeprefix("http://"),
-                "http://127.0.0.1:3000": keymeter_url,
-                "include secrets.conf;": "\n".join(["include secrets.conf;", *put, *lines]),
-            },
-        )
-        if os.geteuid() == 0:
-            # Workers would be `nobody`, who cannot enter the directories of the tests.
-            path = self.folder / "nginx.conf"
-            path.write_text("user root;\n" + path.read_text())
-        nginx = shutil.which("nginx", path=f"{os.environ['PATH']}:/usr/sbin")
-        assert nginx, "nginx is missing: scripts/gateways.sh says how to get it"
-        command = [nginx, "-p", f"{self.folder}/", "-c", "nginx.conf"]
-        super().__init__(command, {}, self.folder / "error.log")
-
-    def write(self, source: str, name: str, replaced: dict[str, str]) -> None:
-        text = (SOURCE / source).read_text()
-        for old, new in replaced.items():
-            assert old in text, f"{source} lacks {old}"
-            text = text.replace(old, new)
-        (self.folder / name).write_text(text)
+        secret = self.folder / "upstream-key"
+        secret.write_text(f"{UPSTREAM_KEY}\n")
+        options = [f"--{name.replace('_', '-')}={value}" for name, value in settings.items()]
+        command = [
+            os.environ["KEYMETER_PROGRAM"],
+            "front",
+            f"--listen=127.0.0.1:{self.port}",
+            f"--upstream={upstream_url}/v1",
+            f"--upstream-key-file={secret}",
+            *options,
+            *arguments,
+        ]
+        environment = {"KEYMETER_URL": keymeter_url, "KEYMETER_CREDENTIAL": credential}
+        super().__init__(command, environment, self.folder / "front.log")
 
     def start(self) -> None:
+        """Returns when it can serve: it listens, and knows how answers are read if Keymeter answers."""
         super().start()
 
         def listens() -> bool:
@@ -131,19 +95,13 @@ class Front(Program):
                 return probe.connect_ex(("127.0.0.1", self.port)) == 0
 
         eventually(listens)
-
-    def reload(self) -> None:
-        assert self.process is not None
-        self.process.send_signal(signal.SIGHUP)
+        eventually(lambda: "knows how answers are read" in self.log() or "does not tell how answers are read" in self.log())
 
     def post(self, key: Key | str, body: object, path: str = "/v1/chat/completions", **options: Any) -> httpx.Response:
         secret = key if isinstance(key, str) else key.secret
         content = body if isinstance(body, bytes) else json.dumps(body).encode()
         headers = {"Authorization": f"Bearer {secret}", "Content-Type": "application/json", **options.pop("headers", {})}
         return httpx.post(f"{self.url}{path}", content=content, headers=headers, timeout=options.pop("timeout", 30), **options)
-
-    def logs(self) -> str:
-        return self.log() + self.access_log.read_text(errors="replace")
 
 
 class Portkey(Program):

@@ -1,0 +1,110 @@
+//! Reads the bodies of requests: each in its time, and all of them in the memory that there is for them.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use axum::body::{Body, Bytes};
+use http_body_util::BodyExt;
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+
+use crate::refusals::FrontRefusal;
+
+/// What is read of a body before its key is verified.
+const UNVERIFIED: usize = 64 * 1024;
+
+const MAX_BODY: usize = 32 * 1024 * 1024;
+
+/// For what is read before a key is verified, and for the rest.
+const TIME: Duration = Duration::from_secs(10);
+const TIME_OF_LARGE: Duration = Duration::from_secs(120);
+
+/// Memory is counted in so many bytes.
+const UNIT: usize = 4_096;
+
+/// Bodies of keys that were not verified, and of all.
+const UNVERIFIED_UNITS: usize = 64 * 1024 * 1024 / UNIT;
+const UNITS: usize = 512 * 1024 * 1024 / UNIT;
+
+/// The memory for bodies.
+#[derive(Debug)]
+pub struct Bodies {
+    unverified: Arc<Semaphore>,
+    all: Arc<Semaphore>,
+}
+
+/// A body, and the memory that it takes.
+#[derive(Debug)]
+pub struct ReadBody {
+    pub bytes: Bytes,
+    _taken: Vec<OwnedSemaphorePermit>,
+}
+
+impl Default for Bodies {
+    fn default() -> Self {
+        Self { unverified: Arc::new(Semaphore::new(UNVERIFIED_UNITS)), all: Arc::new(Semaphore::new(UNITS)) }
+    }
+}
+
+impl Bodies {
+    /// Reads a body. Beyond its first 64 KiB only if `verify` says that its key may be used.
+    ///
+    /// # Errors
+    /// It is too large or too slow, there is no memory for it, or its key may not be used.
+    pub async fn read(
+        &self,
+        body: Body,
+        verify: impl Future<Output = Result<(), FrontRefusal>>,
+    ) -> Result<ReadBody, FrontRefusal> {
+        let mut reading = Reading { body, bytes: Vec::new(), taken: Vec::new(), is_complete: false };
+        let first = take(&self.unverified, UNVERIFIED)?;
+        within(TIME, reading.read_to(UNVERIFIED, None)).await?;
+        if !reading.is_complete {
+            verify.await?;
+            within(TIME_OF_LARGE, reading.read_to(MAX_BODY, Some(&self.all))).await?;
+            if !reading.is_complete {
+                return Err(FrontRefusal::too_large());
+            }
+        }
+        drop(first);
+        let Reading { bytes, mut taken, .. } = reading;
+        taken.push(take(&self.all, bytes.len().min(UNVERIFIED))?);
+        Ok(ReadBody { bytes: bytes.into(), _taken: taken })
+    }
+}
+
+struct Reading {
+    body: Body,
+    bytes: Vec<u8>,
+    taken: Vec<OwnedSemaphorePermit>,
+    is_complete: bool,
+}
+
+impl Reading {
+    /// Reads until the body ends or has more bytes than these.
+    async fn read_to(&mut self, most: usize, memory: Option<&Arc<Semaphore>>) -> Result<(), FrontRefusal> {
+        while self.bytes.len() <= most {
+            let Some(frame) = self.body.frame().await else {
+                self.is_complete = true;
+                return Ok(());
+            };
+            let frame = frame.map_err(|_| FrontRefusal::invalid_request("the body could not be read"))?;
+            if let Ok(data) = frame.into_data() {
+                if let Some(memory) = memory {
+                    self.taken.push(take(memory, data.len())?);
+                }
+                self.bytes.extend_from_slice(&data);
+            }
+        }
+        Ok(())
+    }
+}
+
+async fn within(time: Duration, read: impl Future<Output = Result<(), FrontRefusal>>) -> Result<(), FrontRefusal> {
+    tokio::time::timeout(time, read).await.unwrap_or_else(|_| Err(FrontRefusal::too_slow()))
+}
+
+fn take(memory: &Arc<Semaphore>, bytes: usize) -> Result<OwnedSemaphorePermit, FrontRefusal> {
+    let units = u32::try_from(bytes.div_ceil(UNIT)).unwrap_or(u32::MAX);
+    let taken = Arc::clone(memory).try_acquire_many_owned(units);
+    taken.map_err(|_| FrontRefusal::unavailable("there is no memory for another body"))
+}

@@ -1,0 +1,19 @@
+//! Why a front does not start.
+
+use std::io;
+use std::path::PathBuf;
+
+/// Why a front does not start.
+#[derive(Debug, thiserror::Error)]
+pub enum FrontError {
+    #[error("cannot listen on {0}: {1}")]
+    Listen(String, io::Error),
+    #[error("the system's certificates cannot be read: {0}")]
+    Certificates(io::Error),
+    #[error("the certificates of {} cannot be used: {reason}", path.display())]
+    Ca { path: PathBuf, reason: String },
+    #[error("{0} must be an http or https URL without a query, such as https://api.openai.com/v1")]
+    Url(&'static str),
+    #[error("the header {0:?} of the upstream cannot be sent")]
+    Header(String),
+}

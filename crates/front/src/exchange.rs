@@ -1,0 +1,470 @@
+//! One request, from its key to its settlement.
+
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::time::Duration;
+
+use axum::body::{Body, Bytes};
+use axum::response::Response;
+use futures_util::stream;
+use http::header::{CONTENT_ENCODING, UPGRADE};
+use http::request::Parts;
+use http::{HeaderMap, Method, Request, StatusCode};
+use http_body_util::BodyExt;
+use hyper::body::Incoming;
+use keymeter_meter::answer_meter::{AnswerHead, AnswerMeter, Charge, End, Outcome};
+use keymeter_meter::extractor::Extractor;
+use keymeter_meter::extractors::Extractors;
+use keymeter_meter::picks::Pick;
+use keymeter_meter::request::{MeteredRequest, check_betas, read_request};
+use keymeter_meter::route::Route;
+use rand::TryRng;
+use serde_json::{Map, Value, json};
+use tokio::sync::{mpsc, oneshot};
+use tokio::time::{Instant, timeout};
+
+use crate::address::client_address;
+use crate::front::Front;
+use crate::headers::{has_odd_length, key_of, to_client, to_upstream};
+use crate::keymeter::{Answered, Unanswered};
+use crate::refusals::FrontRefusal;
+use crate::settings::OnLeave;
+use crate::settlements::{Place, ReservationMade, Settlement};
+use crate::upstream::NoAnswer;
+
+/// How long a client may take nothing of its answer.
+const CLIENT_STALL: Duration = Duration::from_secs(60);
+
+/// An answer whose client has left is read no longer, and no further, than this.
+const MAX_UNREAD_TIME: Duration = Duration::from_hours(1);
+const MAX_UNREAD: usize = 64 * 1024 * 1024;
+
+/// The header by which a gateway of the same name tells a cost in dollars.
+const TOLD_COST: &str = "x-litellm-response-cost";
+
+/// Answers a request.
+pub async fn answer(front: Arc<Front>, peer: SocketAddr, request: Request<Body>) -> Response {
+    let (head, body) = request.into_parts();
+    let route = Route::find(head.method.as_str(), head.uri.path());
+    match exchange(front, peer, head, body, route).await {
+        Ok(answer) => answer,
+        Err(refusal) => refusal.answer(route),
+    }
+}
+
+async fn exchange(
+    front: Arc<Front>,
+    peer: SocketAddr,
+    head: Parts,
+    body: Body,
+    route: Option<Route>,
+) -> Result<Response, FrontRefusal> {
+    let route = route.ok_or_else(|| FrontRefusal::not_served(head.method.as_str(), head.uri.path()))?;
+    check_head(&front, &head, &body)?;
+    let key = key_of(&head.headers).map(str::to_owned);
+    let key = key.filter(|_| !names_key(head.uri.query().unwrap_or_default()));
+    let key = key.ok_or_else(|| {
+        FrontRefusal::invalid_key("send a valid API key as `Authorization: Bearer` or `x-api-key`, not in the address")
+    })?;
+    let address = client_address(peer.ip(), &head.headers, &front.options.trusted_proxies);
+    let caller = Caller { key, address: address.map(|address| address.to_string()) };
+    let read = front.bodies.read(body, verify(&front, &caller, None)).await?;
+    let Some(extractors) = front.extractors.newest() else {
+        return Err(FrontRefusal::unavailable("Keymeter has not told yet how answers are read"));
+    };
+    let metered = match head.method {
+        Method::POST => {
+            let extractor = route.extractor(&front.options.meter, &extractors);
+            Some(read_request(route, &read.bytes, extractor, &front.options.meter)?)
+        }
+        _ => None,
+    };
+    let Some(metered) = metered.filter(|_| !route.is_free()) else {
+        let model = head.method.eq(&Method::POST).then(|| model_of(&read.bytes)).flatten();
+        verify(&front, &caller, model.as_deref()).await?;
+        return forward_free(&front, route, &head, read.bytes.clone()).await;
+    };
+    let place = front.settlements.begin();
+    let place = place.ok_or_else(|| FrontRefusal::unavailable("too many settlements wait"))?;
+    let (place, reserved) = reserve(&front, &caller, &metered, place).await?;
+    let (answer, answered) = oneshot::channel();
+    let task = Task { front, route, extractors, metered, reserved, place: Some(place), answer: Some(answer) };
+    let bytes = task.metered.body.clone().map_or_else(|| read.bytes.clone(), Bytes::from);
+    let headers = to_upstream(&head.headers, task.front.upstream.headers(), true);
+    let (path, query) = (head.uri.path().to_owned(), query_of(&head));
+    // Its own task: a client that leaves does not end it.
+    tokio::spawn(async move {
+        task.run(path, query, headers, bytes).await;
+        drop(read);
+    });
+    answered.await.unwrap_or_else(|_| Err(FrontRefusal::misconfigured()))
+}
+
+/// Who asks.
+struct Caller {
+    key: String,
+    address: Option<String>,
+}
+
+fn check_head(front: &Front, head: &Parts, body: &Body) -> Result<(), FrontRefusal> {
+    use axum::body::HttpBody;
+
+    if head.headers.contains_key(UPGRADE) {
+        return Err(FrontRefusal::not_metered("upgrades are not served here"));
+    }
+    if has_odd_length(&head.headers) || (head.method == Method::GET && !body.is_end_stream()) {
+        return Err(FrontRefusal::invalid_request("the length of the body is not clear"));
+    }
+    let is_identity = |value: &http::HeaderValue| value.as_bytes().eq_ignore_ascii_case(b"identity");
+    if head.headers.get_all(CONTENT_ENCODING).iter().any(|value| !is_identity(value)) {
+        return Err(FrontRefusal::compressed());
+    }
+    for value in head.headers.get_all("anthropic-beta") {
+        let value = value.to_str().map_err(|_| FrontRefusal::invalid_request("`anthropic-beta` cannot be read"))?;
+        check_betas(value, &front.options.meter)?;
+    }
+    Ok(())
+}
+
+/// The only query that reaches the upstream, which SDKs send.
+fn query_of(head: &Parts) -> &'static str {
+    let is_beta = head.uri.query().is_some_and(|query| query.split('&').any(|pair| pair == "beta=true"));
+    if is_beta { "?beta=true" } else { "" }
+}
+
+/// Returns true if a query may have a key, with or without escapes.
+fn names_key(query: &str) -> bool {
+    let query = query.to_ascii_lowercase();
+    let unescaped = query.replace("%6b", "k").replace("%4b", "k").replace("%65", "e").replace("%45", "e");
+    let unescaped = unescaped.replace("%79", "y").replace("%59", "y");
+    unescaped.split(['&', ';']).any(|pair| pair.split('=').next().is_some_and(|name| name.ends_with("key")))
+}
+
+fn model_of(body: &[u8]) -> Option<String> {
+    serde_json::from_slice::<Value>(body).ok()?["model"].as_str().map(str::to_owned)
+}
+
+/// Whether a key may be used, for a model if one is named.
+async fn verify(front: &Front, caller: &Caller, model: Option<&str>) -> Result<(), FrontRefusal> {
+    let mut body = json!({ "key": caller.key, "quota": 0 });
+    set(&mut body, "ip", caller.address.as_deref());
+    set(&mut body, "model", model);
+    let answered = front.keymeter.call("verify", &body).await.map_err(|error| unavailable(&error))?;
+    if answered.status != 200 {
+        return Err(FrontRefusal::of_keymeter(&answered));
+    }
+    match answered.body.data["valid"].as_bool() {
+        Some(true) => Ok(()),
+        _ => Err(FrontRefusal::of_reason(answered.body.data["reason"].as_str().unwrap_or("invalid_key"))),
+    }
+}
+
+/// Holds what a request may cost.
+async fn reserve(
+    front: &Front,
+    caller: &Caller,
+    metered: &MeteredRequest,
+    place: Place,
+) -> Result<(Place, Reserved), FrontRefusal> {
+    let options = &front.options;
+    let mut body = json!({
+        "key": caller.key,
+        "model": metered.model,
+        "request_id": random_id()?,
+        "ttl_seconds": options.ttl_seconds,
+        "on_expiry": options.on_expiry.as_str(),
+    });
+    set(&mut body, "ip", caller.address.as_deref());
+    set(&mut body, "provider", options.provider.as_deref());
+    match &options.hold_usd {
+        Some(dollars) => set(&mut body, "usd", Some(dollars)),
+        None => body["units"] = json!(metered.hold),
+    }
+    if !metered.context.is_empty() {
+        body["context"] = json!(metered.context);
+    }
+    let lost = |place: Place, body: Value| {
+        // It may be held all the same, and is released.
+        place.settle(Settlement { reservation: ReservationMade::Lost(body), settle: None });
+    };
+    match front.keymeter.call("reserve", &body).await {
+        Ok(made) if made.status == 200 => match ReservationMade::read(&made) {
+            Ok(reservation) => Ok((place, Reserved { reservation, held: held_of(&made) })),
+            Err(reason) => Err(FrontRefusal::unavailable(&reason)),
+        },
+        Ok(answered) if answered.status >= 500 => {
+            lost(place, body);
+            Err(FrontRefusal::of_keymeter(&answered))
+        }
+        Ok(refused) => Err(FrontRefusal::of_keymeter(&refused)),
+        Err(unanswered) => {
+            let refusal = unavailable(&unanswered);
+            if let Unanswered::Lost(_) = unanswered {
+                lost(place, body);
+            }
+            Err(refusal)
+        }
+    }
+}
+
+/// A reservation that was made.
+struct Reserved {
+    reservation: ReservationMade,
+    held: i64,
+}
+
+fn held_of(made: &Answered) -> i64 {
+    made.body.data["reserved"].as_i64().unwrap_or(0)
+}
+
+fn unavailable(error: &Unanswered) -> FrontRefusal {
+    FrontRefusal::unavailable(&error.to_string())
+}
+
+fn set(body: &mut Value, name: &str, value: Option<&str>) {
+    if let Some(value) = value {
+        body[name] = value.into();
+    }
+}
+
+/// An id of our own: clients could choose that of a header, and proxies repeat it.
+fn random_id() -> Result<String, FrontRefusal> {
+    let mut bytes = [0_u8; 16];
+    rand::rngs::SysRng.try_fill_bytes(&mut bytes).map_err(|_| FrontRefusal::misconfigured())?;
+    Ok(bytes.iter().fold("front-".to_owned(), |id, byte| format!("{id}{byte:02x}")))
+}
+
+/// Passes on what nobody bills.
+async fn forward_free(front: &Front, route: Route, head: &Parts, body: Bytes) -> Result<Response, FrontRefusal> {
+    let has_body = head.method == Method::POST;
+    let headers = to_upstream(&head.headers, front.upstream.headers(), has_body);
+    let place = (head.uri.path(), query_of(head));
+    let sent = front.upstream.send(head.method.clone(), place, (route, headers), body).await;
+    let answer = checked(front, sent.map_err(no_answer)?)?;
+    let (head, body) = answer.into_parts();
+    Ok(answer_of(head.status, &head.headers, Body::new(body)))
+}
+
+fn no_answer(reason: NoAnswer) -> FrontRefusal {
+    match reason {
+        NoAnswer::Broken => FrontRefusal::bad_gateway(),
+        NoAnswer::TooSlow => FrontRefusal::gateway_timeout(),
+    }
+}
+
+/// An answer that may be passed on: nothing that leads a client elsewhere, or blames it for our key.
+fn checked(front: &Front, answer: http::Response<Incoming>) -> Result<http::Response<Incoming>, FrontRefusal> {
+    match answer.status() {
+        StatusCode::UNAUTHORIZED if front.upstream.has_own_key() => {
+            tracing::error!("the upstream refuses its key: it answers 401");
+            Err(FrontRefusal::misconfigured())
+        }
+        status if status.is_redirection() || status.is_informational() => {
+            tracing::error!(%status, "the upstream redirects or upgrades: that is not passed on");
+            Err(FrontRefusal::bad_gateway())
+        }
+        _ => Ok(answer),
+    }
+}
+
+fn answer_of(status: StatusCode, headers: &HeaderMap, body: Body) -> Response {
+    let mut answer = Response::new(body);
+    *answer.status_mut() = status;
+    *answer.headers_mut() = to_client(headers);
+    answer
+}
+
+/// A request that was let through.
+struct Task {
+    front: Arc<Front>,
+    route: Route,
+    extractors: Arc<Extractors>,
+    metered: MeteredRequest,
+    reserved: Reserved,
+    place: Option<Place>,
+    answer: Option<oneshot::Sender<Result<Response, FrontRefusal>>>,
+}
+
+impl Drop for Task {
+    /// Whatever happened: a reservation ends once. Without an outcome, as after a panic, its hold is charged.
+    fn drop(&mut self) {
+        if self.place.is_some() {
+            self.settle(Outcome::hold("the request was not finished"));
+        }
+    }
+}
+
+impl Task {
+    async fn run(mut self, path: String, query: &'static str, headers: HeaderMap, body: Bytes) {
+        let (front, route) = (Arc::clone(&self.front), self.route);
+        let sent = front.upstream.send(Method::POST, (&path, query), (route, headers), body);
+        let leaves = front.options.on_leave == OnLeave::Close;
+        let mut answer = self.answer.take();
+        let sent = tokio::select! {
+            sent = self.extended(sent) => sent,
+            () = closed(&mut answer), if leaves => return self.settle(Outcome::hold("the client left before the answer")),
+        };
+        self.answer = answer;
+        let refusal = match sent {
+            Ok(answer) => match checked(&front, answer) {
+                Ok(answer) => return self.pass(answer).await,
+                Err(refusal) => {
+                    self.settle(Outcome::nothing("the upstream refused it"));
+                    refusal
+                }
+            },
+            Err(reason) => {
+                self.settle(match reason {
+                    NoAnswer::Broken => Outcome::nothing("the upstream was not reached, or broke before its answer"),
+                    NoAnswer::TooSlow => Outcome::hold("the upstream was too slow"),
+                });
+                no_answer(reason)
+            }
+        };
+        self.respond(Err(refusal));
+    }
+
+    fn respond(&mut self, answer: Result<Response, FrontRefusal>) {
+        if let Some(sender) = self.answer.take() {
+            // A client that has left needs none.
+            let _ = sender.send(answer);
+        }
+    }
+
+    /// Passes an answer on, and settles what it did cost.
+    async fn pass(mut self, answer: http::Response<Incoming>) {
+        let (head, mut body) = answer.into_parts();
+        let (to_client, from_upstream) = mpsc::channel::<Result<Bytes, BrokenAnswer>>(1);
+        let stream = stream::unfold(from_upstream, async |mut chunks| Some((chunks.recv().await?, chunks)));
+        self.respond(Ok(answer_of(head.status, &head.headers, Body::from_stream(stream))));
+        let extractors = Arc::clone(&self.extractors);
+        let Some(extractor) = self.route.extractor(&self.front.options.meter, &extractors) else { return };
+        let outcome = self.read(extractor, (&head.headers, head.status), &mut body, to_client).await;
+        self.settle(outcome);
+    }
+
+    async fn read(
+        &mut self,
+        extractor: &Extractor,
+        (headers, status): (&HeaderMap, StatusCode),
+        body: &mut Incoming,
+        client: mpsc::Sender<Result<Bytes, BrokenAnswer>>,
+    ) -> Outcome {
+        let text = |name: &str| headers.get(name).map(|value| value.to_str().unwrap_or("unreadable"));
+        let told_usd = text(TOLD_COST).filter(|_| !self.metered.is_stream);
+        let head = AnswerHead { status: status.as_u16(), content_encoding: text("content-encoding"), told_usd };
+        let pick = Pick::of(extractor);
+        let mut meter = AnswerMeter::new(extractor, &pick, self.metered.expected, head);
+        let mut left: Option<Left> = None;
+        let silence = self.front.upstream.read_timeout();
+        let end = loop {
+            let frame = tokio::select! {
+                frame = timeout(silence, self.extended(body.frame())) => frame,
+                () = client.closed(), if left.is_none() => {
+                    if self.front.options.on_leave == OnLeave::Close {
+                        break End::Left;
+                    }
+                    left = Some(Left { since: Instant::now(), bytes: 0 });
+                    continue;
+                }
+            };
+            let frame = match frame {
+                Err(_) => break End::GivenUp,
+                Ok(None) => break End::Complete,
+                Ok(Some(Err(_))) => break End::Broken,
+                Ok(Some(Ok(frame))) => frame,
+            };
+            let Ok(data) = frame.into_data() else { continue };
+            meter.read(&data);
+            if let Some(left) = &mut left {
+                if left.is_over(data.len()) {
+                    break End::GivenUp;
+                }
+            } else if !matches!(timeout(CLIENT_STALL, client.send(Ok(data))).await, Ok(Ok(()))) {
+                if self.front.options.on_leave == OnLeave::Close {
+                    break End::Left;
+                }
+                left = Some(Left { since: Instant::now(), bytes: 0 });
+            }
+        };
+        if end != End::Complete {
+            // The client must not take what it has for the whole answer.
+            let _ = timeout(CLIENT_STALL, client.send(Err(BrokenAnswer))).await;
+        }
+        meter.end(end)
+    }
+
+    /// Waits, and extends the hold for as long as it takes.
+    async fn extended<T>(&self, work: impl Future<Output = T>) -> T {
+        let mut work = std::pin::pin!(work);
+        let half = Duration::from_secs(u64::from(self.front.options.ttl_seconds).div_ceil(2));
+        loop {
+            if let Ok(done) = timeout(half, &mut work).await {
+                return done;
+            }
+            if let ReservationMade::Known { id, .. } = &self.reserved.reservation {
+                let body = json!({ "reservation_id": id, "ttl_seconds": self.front.options.ttl_seconds });
+                match self.front.keymeter.call("extend", &body).await {
+                    Ok(answered) if answered.status == 200 => {}
+                    Ok(answered) => tracing::warn!(status = answered.status, "a hold was not extended"),
+                    Err(error) => tracing::warn!(%error, "a hold was not extended"),
+                }
+            }
+        }
+    }
+
+    fn settle(&mut self, outcome: Outcome) {
+        let Some(place) = self.place.take() else { return };
+        tracing::debug!(why = outcome.why, charge = ?outcome.charge, "a request has ended");
+        let model = outcome.model.filter(|_| self.front.options.answer_model);
+        let mut settle = Map::new();
+        match outcome.charge {
+            Charge::Nothing => {
+                return place.settle(Settlement { reservation: self.reserved.reservation.clone(), settle: None });
+            }
+            Charge::Hold => drop(settle.insert("quota".to_owned(), self.reserved.held.into())),
+            Charge::Told(dollars) => drop(settle.insert("usd".to_owned(), dollars.to_string().into())),
+            Charge::Units => {}
+        }
+        if !outcome.units.is_empty() {
+            let number = |text: String| serde_json::from_str::<Value>(&text).unwrap_or(Value::Null);
+            let units = outcome.units.into_iter().map(|(unit, count)| (unit, number(count.to_string())));
+            settle.insert("units".to_owned(), Value::Object(units.collect()));
+        }
+        if !outcome.context.is_empty() {
+            settle.insert("context".to_owned(), json!(outcome.context));
+        }
+        if let Some(model) = model {
+            settle.insert("model".to_owned(), model.into());
+        }
+        let settle = Some(Value::Object(settle));
+        place.settle(Settlement { reservation: self.reserved.reservation.clone(), settle });
+    }
+}
+
+/// Waits until the client that waits for an answer has left.
+async fn closed(answer: &mut Option<oneshot::Sender<Result<Response, FrontRefusal>>>) {
+    match answer {
+        Some(answer) => answer.closed().await,
+        None => std::future::pending().await,
+    }
+}
+
+/// An answer whose client has left.
+struct Left {
+    since: Instant,
+    bytes: usize,
+}
+
+impl Left {
+    /// Counts bytes that nobody wants. Returns true if it is read no further.
+    fn is_over(&mut self, bytes: usize) -> bool {
+        self.bytes += bytes;
+        self.bytes > MAX_UNREAD || self.since.elapsed() > MAX_UNREAD_TIME
+    }
+}
+
+/// The upstream did not send the rest.
+#[derive(Debug, Clone, Copy, thiserror::Error)]
+#[error("the upstream did not send the rest of its answer")]
+struct BrokenAnswer;

@@ -1,0 +1,229 @@
+//! Settlements that wait for Keymeter. None is dropped: each is sent until it is answered.
+
+use std::collections::VecDeque;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use serde_json::{Value, json};
+use tokio::sync::Notify;
+
+use crate::keymeter::{Answered, Keymeter, Unanswered};
+
+/// Settlements that are sent at once.
+const SENDERS: usize = 4;
+
+/// Beyond so many that wait, new requests are refused.
+const MAX_WAITING: usize = 1_000;
+
+/// The first pause after Keymeter did not answer; it doubles.
+const FIRST_PAUSE: Duration = Duration::from_millis(500);
+const LONGEST_PAUSE: Duration = Duration::from_secs(30);
+
+/// How long settlements are still sent after the front was stopped.
+const LAST_TRIES: Duration = Duration::from_secs(10);
+
+/// The end of a reservation.
+#[derive(Debug, Clone)]
+pub struct Settlement {
+    pub reservation: ReservationMade,
+    /// The body of `settle` without the reservation's id; `None` releases it.
+    pub settle: Option<Value>,
+}
+
+/// A reservation, as far as it is known.
+#[derive(Debug, Clone)]
+pub enum ReservationMade {
+    Known {
+        id: String,
+        /// The quota units that it holds.
+        reserved: i64,
+    },
+    /// Its answer was lost. The same body is answered with the first reservation.
+    Lost(Value),
+}
+
+/// The requests under way, and the settlements that wait.
+#[derive(Debug)]
+pub struct Settlements {
+    keymeter: Arc<Keymeter>,
+    waiting: Mutex<VecDeque<Settlement>>,
+    arrived: Notify,
+    /// Requests under way and settlements that were not sent.
+    open: AtomicUsize,
+    max_open: usize,
+    /// Settlements that wait or are being sent.
+    unsent: AtomicUsize,
+}
+
+/// A request that is under way. Dropped without a settlement, it held nothing.
+#[derive(Debug)]
+pub struct Place {
+    settlements: Arc<Settlements>,
+}
+
+impl Drop for Place {
+    fn drop(&mut self) {
+        self.settlements.open.fetch_sub(1, Ordering::Relaxed);
+    }
+}
+
+impl Place {
+    /// Sends the settlement of the request.
+    pub fn settle(self, settlement: Settlement) {
+        let settlements = &self.settlements;
+        settlements.open.fetch_add(1, Ordering::Relaxed);
+        settlements.unsent.fetch_add(1, Ordering::Relaxed);
+        settlements.waiting.lock().unwrap_or_else(PoisonError::into_inner).push_back(settlement);
+        settlements.arrived.notify_one();
+    }
+}
+
+impl Settlements {
+    /// At most `max_open` requests may be under way or wait for their settlement.
+    pub fn new(keymeter: Arc<Keymeter>, max_open: usize) -> Self {
+        Self {
+            keymeter,
+            waiting: Mutex::default(),
+            arrived: Notify::new(),
+            open: AtomicUsize::new(0),
+            max_open,
+            unsent: AtomicUsize::new(0),
+        }
+    }
+
+    /// A place for a request; `None` if too many wait.
+    pub fn begin(self: &Arc<Self>) -> Option<Place> {
+        if self.unsent.load(Ordering::Relaxed) >= MAX_WAITING {
+            return None;
+        }
+        let take = |open: usize| (open < self.max_open).then_some(open + 1);
+        let taken = self.open.try_update(Ordering::Relaxed, Ordering::Relaxed, take);
+        taken.ok().map(|_| Place { settlements: Arc::clone(self) })
+    }
+
+    /// Requests under way and settlements that wait; and only these.
+    pub fn counts(&self) -> (usize, usize) {
+        (self.open.load(Ordering::Relaxed), self.unsent.load(Ordering::Relaxed))
+    }
+
+    /// Sends settlements for as long as the front runs.
+    pub async fn run(self: Arc<Self>) {
+        let senders = (0..SENDERS).map(|_| Arc::clone(&self).send_all());
+        futures_util::future::join_all(senders).await;
+    }
+
+    /// Waits until all are sent, or the time for it is over.
+    pub async fn finish(&self) {
+        let all_sent = async {
+            while self.unsent.load(Ordering::Relaxed) > 0 {
+                self.arrived.notify_one();
+                tokio::time::sleep(Duration::from_millis(20)).await;
+            }
+        };
+        if tokio::time::timeout(LAST_TRIES, all_sent).await.is_err() {
+            let unsent = self.unsent.load(Ordering::Relaxed);
+            tracing::error!(unsent, "settlements could not be sent before the front ended: their holds expire");
+        }
+    }
+
+    async fn send_all(self: Arc<Self>) {
+        let mut pause = Duration::ZERO;
+        loop {
+            let next = self.waiting.lock().unwrap_or_else(PoisonError::into_inner).pop_front();
+            let Some(mut settlement) = next else {
+                self.arrived.notified().await;
+                continue;
+            };
+            match self.send(&mut settlement).await {
+                Ok(()) => {
+                    pause = Duration::ZERO;
+                    self.unsent.fetch_sub(1, Ordering::Relaxed);
+                    self.open.fetch_sub(1, Ordering::Relaxed);
+                    // One sender may have been woken for several.
+                    self.arrived.notify_one();
+                }
+                Err(reason) => {
+                    self.waiting.lock().unwrap_or_else(PoisonError::into_inner).push_back(settlement);
+                    let waiting = self.unsent.load(Ordering::Relaxed);
+                    tracing::warn!(reason, "{waiting} settlements wait for Keymeter");
+                    pause = (pause * 2).clamp(FIRST_PAUSE, LONGEST_PAUSE);
+                    tokio::time::sleep(pause).await;
+                }
+            }
+        }
+    }
+
+    /// Sends one settlement.
+    ///
+    /// # Errors
+    /// Why it has to be sent again.
+    async fn send(&self, settlement: &mut Settlement) -> Result<(), String> {
+        if let ReservationMade::Lost(reserve) = &settlement.reservation {
+            match self.try_call("reserve", reserve).await? {
+                Ok(made) => settlement.reservation = ReservationMade::read(&made)?,
+                // Nothing was held.
+                Err(_) => return Ok(()),
+            }
+        }
+        let ReservationMade::Known { id, reserved } = &settlement.reservation else { return Ok(()) };
+        let Some(settle) = settlement.settle.clone() else {
+            let released = self.try_call("release", &json!({ "reservation_id": id })).await?;
+            log_refused("release", released);
+            return Ok(());
+        };
+        let refused = match self.try_call("settle", &with_id(settle, id)).await? {
+            Ok(_) => return Ok(()),
+            Err(refused) => refused,
+        };
+        if matches!(refused.status, 400 | 403) {
+            tracing::warn!(error = refused.body.error, "Keymeter refused a cost: the hold is charged");
+            let hold = json!({ "reservation_id": id, "quota": reserved });
+            log_refused("settle", self.try_call("settle", &hold).await?);
+        } else {
+            log_refused("settle", Err(refused));
+        }
+        Ok(())
+    }
+
+    /// A call that is answered: agreed, or refused for good.
+    async fn try_call(&self, name: &str, body: &Value) -> Result<Result<Answered, Answered>, String> {
+        match self.keymeter.call(name, body).await {
+            Ok(answered) if answered.status == 200 => Ok(Ok(answered)),
+            // Time, or the operator, can help.
+            Ok(answered) if answered.status >= 500 || answered.body.error == "invalid_gateway" => {
+                Err(format!("it answers {} {}", answered.status, answered.body.error))
+            }
+            Ok(answered) if answered.status == 429 => Err("it answers 429".to_owned()),
+            Ok(answered) => Ok(Err(answered)),
+            Err(unanswered @ (Unanswered::NotSent | Unanswered::Lost(_))) => Err(unanswered.to_string()),
+        }
+    }
+}
+
+fn log_refused(name: &str, answered: Result<Answered, Answered>) {
+    if let Err(refused) = answered {
+        tracing::error!(status = refused.status, error = refused.body.error, "Keymeter refused a {name}");
+    }
+}
+
+fn with_id(mut settle: Value, id: &str) -> Value {
+    if let Value::Object(members) = &mut settle {
+        members.insert("reservation_id".to_owned(), id.into());
+    }
+    settle
+}
+
+impl ReservationMade {
+    /// Of the answer to `reserve`.
+    ///
+    /// # Errors
+    /// It has another shape.
+    pub fn read(made: &Answered) -> Result<Self, String> {
+        let data = &made.body.data;
+        match (data["reservation_id"].as_str(), data["reserved"].as_i64()) {
+            (Some(id), Some(reserved)) => Ok(Self::Known { id: id.to_owned(), reserved }),
+            _ => Err("it answers otherwise than Keymeter".to_owned()),
+        }
+    }
+}

@@ -128,9 +128,10 @@ struct Seen<'a> {
     extraction: Extraction<'a>,
     /// Of counts that cannot be.
     error: Option<ExtractError>,
-    /// There is usage, and no text came after it.
-    usage_is_final: bool,
-    has_usage: bool,
+    /// There is usage, other than that of the beginning, and no text came after it.
+    usage_is_newest: bool,
+    /// The answer says that it has ended: usage after it is that of all.
+    has_ended: bool,
     has_failed: bool,
     output_bytes: u64,
     /// Events with text: none has less than a token.
@@ -154,8 +155,8 @@ impl<'a> AnswerMeter<'a> {
             seen: Seen {
                 extraction: extractor.stream(),
                 error: None,
-                usage_is_final: false,
-                has_usage: false,
+                usage_is_newest: false,
+                has_ended: false,
                 has_failed: false,
                 output_bytes: 0,
                 output_events: 0,
@@ -211,6 +212,9 @@ impl<'a> AnswerMeter<'a> {
         let (told, expected) = (self.told, self.expected);
         let (has_failed, has_output) = (self.seen.has_failed, self.seen.output_bytes > 0);
         match self.seen.finish() {
+            Ok(extracted) if has_failed && !has_output && !counts_something(&extracted) => {
+                Outcome::nothing("the upstream failed before any output")
+            }
             Ok(extracted) if expected.is_uncounted => Outcome::of(Charge::Hold, UNCOUNTED, extracted),
             Ok(extracted) => Outcome::counted(extracted, told),
             Err(_) if has_failed && !has_output => Outcome::nothing("the upstream failed before any output"),
@@ -222,21 +226,25 @@ impl<'a> AnswerMeter<'a> {
 
     fn end_stream(self, end: End) -> Outcome {
         let expected = self.expected;
-        let Seen { usage_is_final, has_usage, has_failed, output_events, output_bytes, .. } = self.seen;
+        let Seen { usage_is_newest, has_ended, has_failed, output_events, output_bytes, .. } = self.seen;
         let has_output = output_bytes > 0;
         let read = self.seen.finish();
-        if has_failed && !has_output && !has_usage {
+        if has_failed && !has_output && !read.as_ref().is_ok_and(counts_something) {
             return Outcome::nothing("the upstream failed before any output");
         }
         if expected.is_uncounted {
             return Outcome::of(Charge::Hold, UNCOUNTED, read.unwrap_or_default());
         }
+        let seen = output_events.max(output_bytes.div_ceil(3));
         match (read, end) {
-            (Ok(extracted), _) if usage_is_final || (has_failed && !has_output) => Outcome::counted(extracted, None),
+            (Ok(extracted), end) if usage_is_newest && (has_ended || end == End::Complete) => {
+                Outcome::counted(extracted, None)
+            }
+            (Ok(extracted), _) if has_failed && !has_output => Outcome::counted(extracted, None),
             (Err(_), End::Complete) if !has_failed => Outcome::hold("the stream has no usage that can be read"),
             (_, End::GivenUp) => Outcome::hold("the upstream was too slow"),
-            (read, _) if expected.shows_thinking => {
-                let seen = output_events.max(output_bytes.div_ceil(3)).min(expected.output);
+            // More than is held, if the upstream did not keep to its limit.
+            (read, _) if expected.shows_thinking || seen > expected.output => {
                 Outcome::of(Charge::Units, "the stream ended early", with_seen(read.ok(), expected.input, seen))
             }
             _ => Outcome::hold("the stream ended early, and its model may have thought unseen"),
@@ -276,18 +284,40 @@ impl Seen<'_> {
             }
             None => false,
         };
-        self.has_usage |= has_usage;
+        self.has_ended |= value.as_ref().is_some_and(tells_end);
         if has_usage {
             let kind = value.as_ref().and_then(|value| member(value, "type"));
-            self.usage_is_final = !matches!(kind, Some(JsonValue::Text(kind)) if BEGINNINGS.contains(&kind.as_str()));
+            self.usage_is_newest = !matches!(kind, Some(JsonValue::Text(kind)) if BEGINNINGS.contains(&kind.as_str()));
         } else if output_bytes > 0 {
-            self.usage_is_final = false;
+            self.usage_is_newest = false;
         }
     }
 
     fn finish(self) -> Result<Extracted, ExtractError> {
         self.error.map_or_else(|| self.extraction.finish(), Err)
     }
+}
+
+/// Returns true if an event says that the answer has ended.
+fn tells_end(value: &JsonValue) -> bool {
+    const ENDS: [&str; 4] = ["message_stop", "response.completed", "response.incomplete", "response.failed"];
+    let is_text = |value: Option<&JsonValue>| matches!(value, Some(JsonValue::Text(text)) if !text.is_empty());
+    let has_reason = member(value, "delta").is_some_and(|delta| is_text(member(delta, "stop_reason")));
+    let has_ended = match member(value, "choices") {
+        Some(JsonValue::List(choices)) => {
+            choices.is_empty() || choices.iter().any(|choice| is_text(member(choice, "finish_reason")))
+        }
+        Some(JsonValue::Null) => true,
+        _ => false,
+    };
+    has_reason
+        || has_ended
+        || matches!(member(value, "type"), Some(JsonValue::Text(kind)) if ENDS.contains(&kind.as_str()))
+}
+
+/// Returns true if something was counted, and not nothing: gateways write 0 where they failed.
+fn counts_something(extracted: &Extracted) -> bool {
+    extracted.cost.is_some() || extracted.units.values().any(|count| *count > ExactNumber::ZERO)
 }
 
 /// Returns true if an answer or an event says that the request failed.

@@ -12,6 +12,9 @@ const MAX_KEPT: usize = 10_000;
 /// Bytes of a name or a text that is kept. Names of members, models and tiers are shorter.
 const MAX_TEXT: usize = 256;
 
+/// Letters and digits without a space or a mark, beyond which they are no words: a picture that is written as text.
+const MAX_WORD: u32 = 256;
+
 /// The members whose text a model wrote. In others are ids, and pictures and sound, which are no text.
 const OUTPUT_NAMES: [&str; 11] = [
     "arguments",
@@ -75,6 +78,8 @@ struct PickedValue<'p> {
     text: Vec<u8>,
     text_is_cut: bool,
     escape: Escape,
+    /// Letters and digits since the last space or mark.
+    word: u32,
     root: Option<JsonValue>,
     kept: usize,
     output_bytes: u64,
@@ -107,6 +112,7 @@ impl<'p> PickedValue<'p> {
             text: Vec::new(),
             text_is_cut: false,
             escape: Escape::None,
+            word: 0,
             root: None,
             kept: 0,
             output_bytes: 0,
@@ -221,8 +227,10 @@ impl<'p> PickedValue<'p> {
                 }
                 (Escape::Digits(left), _) if left > 1 => Escape::Digits(left - 1),
                 (Escape::Digits(_), _) => Escape::None,
-                (Escape::None | Escape::Begun, _) => {
-                    bytes += 1;
+                (Escape::None | Escape::Begun, byte) => {
+                    let is_word = byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'/' | b'=');
+                    self.word = if is_word { self.word.saturating_add(1) } else { 0 };
+                    bytes += u64::from(self.word <= MAX_WORD);
                     Escape::None
                 }
             };

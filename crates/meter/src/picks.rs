@@ -37,6 +37,8 @@ impl Pick {
         for name in ["delta", "content", "output"] {
             all.enter_member(name).is_output = true;
         }
+        all.enter_member("choices").enter_item().enter_member("finish_reason");
+        all.enter_member("delta").enter_member("stop_reason");
         all.enter_member("type");
         all
     }

@@ -19,19 +19,38 @@ const MAX_COUNT: u64 = 1_000_000_000_000;
 /// Tiers that have the standard price, or of which the answer says which it was.
 const STANDARD_TIERS: [&str; 4] = ["auto", "default", "standard", "standard_only"];
 
-/// The values of `anthropic-beta` that add nothing which is billed apart, without their dates.
-const BETAS: [&str; 10] = [
+/// The values of `anthropic-beta` that add nothing which is billed apart, or only what a body asks for, without their
+/// dates.
+const BETAS: &[&str] = &[
+    "advanced-tool-use",
+    "advisor-tool",
+    "claude-code",
     "computer-use",
     "context-1m",
+    "context-management",
     "effort",
     "extended-cache-ttl",
     "fine-grained-tool-streaming",
     "interleaved-thinking",
+    "mid-conversation-system",
+    "model-context-window-exceeded",
+    "oauth",
     "output-128k",
+    "pdfs",
     "prompt-caching",
+    "prompt-caching-scope",
+    "redact-thinking",
+    "search-results",
     "structured-outputs",
+    "thinking-display-updates",
+    "thinking-token-count",
+    "token-counting",
     "token-efficient-tools",
+    "tool-search-tool",
 ];
+
+/// What streams may be told. Others can make them tell less, or what they cost twice.
+const STREAM_OPTIONS: [&str; 2] = ["include_usage", "include_obfuscation"];
 
 /// A request that is let through.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -69,12 +88,15 @@ pub fn read_request(
         return Err(MeterRefusal::not_metered("background", "its cost is not known in time"));
     }
     let is_told = |unit: &str| extractor.is_some_and(|extractor| extractor.mappings.iter().any(|of| of.unit == unit));
-    let mut content = Content::new(settings, &is_told);
+    let mut content = Content::new(route, settings, &is_told);
     let output = output_limit(route, &members, settings)?;
-    add_content(&mut content, &members, output)?;
+    if !route.is_free() {
+        add_content(&mut content, &members, output)?;
+    }
     let input = input_tokens(route, body, &members, &content, settings);
-    let expected =
-        Expected { input, output, shows_thinking: settings.shows_thinking(model), is_uncounted: content.is_uncounted };
+    // Searches and sound are not in the text that is seen.
+    let shows_thinking = settings.shows_thinking(model) && content.units.is_empty();
+    let expected = Expected { input, output, shows_thinking, is_uncounted: content.is_uncounted };
     let mut hold = content.units;
     hold.extend([(INPUT_TOKENS, input), (OUTPUT_TOKENS, output)].into_iter().filter(|(_, count)| *count > 0));
     let body = (is_stream && route.needs_include_usage() && settings.takes_stream_options(model))
@@ -117,8 +139,10 @@ fn check_members(route: Route, members: &RequestMembers<'_>, settings: &MeterSet
 
 fn model<'m>(members: &'m RequestMembers<'_>) -> Result<&'m str, MeterRefusal> {
     let model = members.get("model").and_then(RequestJson::text).unwrap_or_default();
-    let is_name = (1..=MAX_MODEL_CHARS).contains(&model.chars().count()) && !model.chars().any(char::is_control);
-    if is_name { Ok(model) } else { Err(MeterRefusal::request("`model` must be the name of a model")) }
+    // Some gateways take a list of names for a request to each.
+    let is_one = !model.contains(|c: char| c.is_control() || c == ',') && model.trim() == model;
+    let is_name = (1..=MAX_MODEL_CHARS).contains(&model.chars().count()) && is_one;
+    if is_name { Ok(model) } else { Err(MeterRefusal::request("`model` must be the name of one model")) }
 }
 
 fn flag(members: &RequestMembers<'_>, name: &str) -> Result<bool, MeterRefusal> {
@@ -129,7 +153,7 @@ fn flag(members: &RequestMembers<'_>, name: &str) -> Result<bool, MeterRefusal> 
     }
 }
 
-/// A whole number above 0. Many upstreams take 0 for no limit.
+/// A whole number above 0; `None` for 0.
 fn number(members: &RequestMembers<'_>, name: &str) -> Result<Option<u64>, MeterRefusal> {
     match members.get(name) {
         None | Some(RequestJson::Number(Some(0))) => Ok(None),
@@ -145,12 +169,29 @@ fn largest(members: &RequestMembers<'_>, names: &[&str]) -> Result<Option<u64>, 
     names.iter().try_fold(None, |most, name| Ok(most.max(number(members, name)?)))
 }
 
-/// The most tokens of output.
+/// What a request lets a model think, where some gateways add that to the limit of the output.
+fn thinking_budget(members: &RequestMembers<'_>) -> Result<Option<u64>, MeterRefusal> {
+    let mut most = None;
+    for (name, budget) in [("thinking", "budget_tokens"), ("reasoning", "max_tokens")] {
+        if let Some(RequestJson::Number(Some(number))) =
+            members.get(name).map(|of| of.get(budget)).transpose()?.flatten()
+        {
+            most = most.max(u64::try_from(*number).ok());
+        }
+    }
+    Ok(most)
+}
+
+/// The most tokens of output, as far as the upstream keeps to what it is told.
 fn output_limit(route: Route, members: &RequestMembers<'_>, settings: &MeterSettings) -> Result<u64, MeterRefusal> {
     if route == Route::Embeddings || route.is_free() {
         return Ok(0);
     }
-    let limit = largest(members, route.output_limits())?.unwrap_or(settings.max_tokens);
+    let is_zero = |name: &&str| members.get(name) == Some(&RequestJson::Number(Some(0)));
+    // Many upstreams take 0 for no limit.
+    let default = route.output_limits().iter().any(is_zero).then_some(settings.max_tokens);
+    let limit = largest(members, route.output_limits())?.max(default).unwrap_or(settings.max_tokens);
+    let limit = limit.max(thinking_budget(members)?.map_or(0, |budget| budget.saturating_add(settings.max_tokens)));
     let answers = largest(members, &["n", "best_of"])?.unwrap_or(1);
     // Each prompt of a list gets its own answers. A list of numbers is one prompt.
     let prompts = members.get("prompt").filter(|_| route == Route::Completions).map_or(&[][..], RequestJson::items);
@@ -183,9 +224,14 @@ fn input_tokens(
 
 /// Looks for what is counted apart, and for what cannot be counted.
 fn add_content(content: &mut Content<'_>, members: &RequestMembers<'_>, output: u64) -> Result<(), MeterRefusal> {
-    for name in ["messages", "input", "system", "prediction"] {
+    for name in ["messages", "input"] {
         if let Some(value) = members.get(name) {
             content.add(value)?;
+        }
+    }
+    for name in ["system", "prediction"] {
+        if let Some(value) = members.get(name) {
+            content.add_content(value)?;
         }
     }
     if let Some(tools) = members.get("tools") {
@@ -194,6 +240,18 @@ fn add_content(content: &mut Content<'_>, members: &RequestMembers<'_>, output: 
     if members.get("web_search_options").is_some() {
         // Models of OpenAI that search in chats do not tell how often they did.
         content.add_unknown("web_search_options")?;
+    }
+    if members.get("modalities").is_some_and(|modalities| !matches!(modalities, RequestJson::List(_))) {
+        return Err(MeterRefusal::request("`modalities` must be a list"));
+    }
+    if let Some(edits) = members.get("context_management").map(|edits| edits.get("edits")).transpose()?.flatten() {
+        for edit in edits.items() {
+            // Compaction is a request of its own.
+            let kind = edit.get_text("type")?.unwrap_or("edits");
+            if !kind.starts_with("clear_") {
+                content.add_unknown(kind)?;
+            }
+        }
     }
     for modality in members.get("modalities").map_or(&[][..], RequestJson::items) {
         match modality.text() {
@@ -227,24 +285,33 @@ fn context(members: &RequestMembers<'_>) -> Result<BTreeMap<String, String>, Met
 
 /// The body with `include_usage`, without which OpenAI's streams do not tell what they cost. `None` if it has that.
 fn with_usage(members: &RequestMembers<'_>) -> Option<Vec<u8>> {
-    let text = |text: &str| serde_json::to_string(text).ok();
     let mut options = BTreeMap::from([("include_usage", true)]);
     if let Some(RequestJson::Object(sent)) = members.get("stream_options") {
-        if sent.iter().any(|(name, value)| name == "include_usage" && *value == RequestJson::Bool(true)) {
+        let is_known = |name: &str| STREAM_OPTIONS.contains(&name);
+        if sent.iter().all(|(name, _)| is_known(name))
+            && sent.iter().any(|(name, value)| name == "include_usage" && *value == RequestJson::Bool(true))
+        {
             return None;
         }
         for (name, value) in sent {
-            if let RequestJson::Bool(value) = value {
+            if let RequestJson::Bool(value) = value
+                && is_known(name)
+            {
                 options.entry(name).or_insert(*value);
             }
         }
     }
     let options = serde_json::to_string(&options).ok()?;
     let others = members.0.iter().filter(|member| member.name != "stream_options");
-    let others = others.map(|member| Some(format!("{}:{}", text(&member.name)?, member.text)));
-    let options = Some(format!("\"stream_options\":{options}"));
-    let all = others.chain([options]).collect::<Option<Vec<_>>>()?;
-    Some(format!("{{{}}}", all.join(",")).into_bytes())
+    let mut body = format!("{{\"stream_options\":{options}").into_bytes();
+    for member in others {
+        body.push(b',');
+        serde_json::to_writer(&mut body, &member.name).ok()?;
+        body.push(b':');
+        body.extend_from_slice(member.text.as_bytes());
+    }
+    body.push(b'}');
+    Some(body)
 }
 
 fn length(items: &[RequestJson<'_>]) -> u64 {

@@ -9,10 +9,21 @@ use serde::de::{DeserializeSeed, Error, MapAccess, SeqAccess, Visitor};
 use serde::{Deserialize, Deserializer};
 use serde_json::value::RawValue;
 
-/// Lists, objects, texts and numbers in a body.
+use crate::refusal::MeterRefusal;
+
+/// Lists, objects, texts and members in a body.
 pub const MAX_VALUES: u32 = 100_000;
 
-/// A JSON value of a request. Numbers are only told apart from whole ones.
+/// Numbers in a body: embeddings are asked for with lists of tokens.
+pub const MAX_NUMBERS: u32 = 2_000_000;
+
+/// Members of a body itself: every API has fewer.
+const MAX_MEMBERS: usize = 1_000;
+
+/// Bytes of a name.
+const MAX_NAME: usize = 10_000;
+
+/// A JSON value of a request. Of numbers, only whole ones are known.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum RequestJson<'b> {
     Null,
@@ -42,7 +53,7 @@ impl<'b> RequestMembers<'b> {
     /// It is none, or has too much in it, or two members whose names some parsers take for one.
     pub fn read(body: &'b [u8]) -> serde_json::Result<Self> {
         let text = str::from_utf8(body).map_err(serde_json::Error::custom)?;
-        let left = Cell::new(MAX_VALUES);
+        let left = Left { values: Cell::new(MAX_VALUES), numbers: Cell::new(MAX_NUMBERS) };
         let Raw(raw) = serde_json::from_str(text)?;
         let member = |(name, raw): (Cow<'b, str>, &'b RawValue)| {
             let value = read_value(raw.get(), &left)?;
@@ -60,9 +71,32 @@ impl<'b> RequestMembers<'b> {
 
 impl<'b> RequestJson<'b> {
     /// The value of a member that is not null, of an object.
-    pub fn get(&self, name: &str) -> Option<&Self> {
-        let Self::Object(members) = self else { return None };
-        members.iter().find(|(member, _)| member == name).map(|(_, value)| value).filter(|value| **value != Self::Null)
+    ///
+    /// # Errors
+    /// There is one whose name some parsers take for this.
+    pub fn get(&self, name: &str) -> Result<Option<&Self>, MeterRefusal> {
+        let Self::Object(members) = self else { return Ok(None) };
+        let Some((found, value)) = members.iter().find(|(member, _)| member == name || folded(member) == name) else {
+            return Ok(None);
+        };
+        if found != name {
+            return Err(MeterRefusal::request(format!("write `{name}`, not `{found}`")));
+        }
+        Ok(Some(value).filter(|value| **value != Self::Null))
+    }
+
+    /// The text of a member; `None` if it has none, or something else.
+    ///
+    /// # Errors
+    /// As [`get`](Self::get).
+    pub fn get_text(&self, name: &str) -> Result<Option<&str>, MeterRefusal> {
+        Ok(self.get(name)?.and_then(Self::text))
+    }
+
+    /// The names of the members of an object.
+    pub fn names(&self) -> impl Iterator<Item = &str> {
+        let members = if let Self::Object(members) = self { members.as_slice() } else { &[] };
+        members.iter().map(|(name, _)| name.as_ref())
     }
 
     pub fn text(&self) -> Option<&str> {
@@ -99,6 +133,9 @@ impl<'de> Deserialize<'de> for Raw<'de> {
                 while let Some(Name(name)) = map.next_key()? {
                     names.add(&name)?;
                     members.push((name, map.next_value()?));
+                    if members.len() > MAX_MEMBERS {
+                        return Err(A::Error::custom(format_args!("more than {MAX_MEMBERS} members")));
+                    }
                 }
                 Ok(Raw(members))
             }
@@ -118,11 +155,20 @@ struct Names(HashSet<String>);
 
 impl Names {
     fn add<E: Error>(&mut self, name: &str) -> Result<(), E> {
+        if name.len() > MAX_NAME {
+            return Err(E::custom("a name that is too long"));
+        }
         if self.0.insert(folded(name)) { Ok(()) } else { Err(E::custom(format_args!("ambiguous member `{name}`"))) }
     }
 }
 
-fn read_value<'b>(text: &'b str, left: &Cell<u32>) -> serde_json::Result<RequestJson<'b>> {
+/// How much more a body may have.
+struct Left {
+    values: Cell<u32>,
+    numbers: Cell<u32>,
+}
+
+fn read_value<'b>(text: &'b str, left: &Left) -> serde_json::Result<RequestJson<'b>> {
     let mut deserializer = serde_json::Deserializer::from_str(text);
     let value = Value { left }.deserialize(&mut deserializer)?;
     deserializer.end()?;
@@ -131,14 +177,20 @@ fn read_value<'b>(text: &'b str, left: &Cell<u32>) -> serde_json::Result<Request
 
 #[derive(Clone, Copy)]
 struct Value<'c> {
-    left: &'c Cell<u32>,
+    left: &'c Left,
 }
 
 impl Value<'_> {
     fn count<E: Error>(self) -> Result<(), E> {
-        let left = self.left.get().checked_sub(1);
-        self.left.set(left.ok_or_else(|| E::custom(format_args!("more than {MAX_VALUES} values")))?);
+        let left = self.left.values.get().checked_sub(1);
+        self.left.values.set(left.ok_or_else(|| E::custom(format_args!("more than {MAX_VALUES} values")))?);
         Ok(())
+    }
+
+    fn number<'de, E: Error>(self, number: Option<i64>) -> Result<RequestJson<'de>, E> {
+        let left = self.left.numbers.get().checked_sub(1);
+        self.left.numbers.set(left.ok_or_else(|| E::custom(format_args!("more than {MAX_NUMBERS} numbers")))?);
+        Ok(RequestJson::Number(number))
     }
 }
 
@@ -146,7 +198,6 @@ impl<'de> DeserializeSeed<'de> for Value<'_> {
     type Value = RequestJson<'de>;
 
     fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<RequestJson<'de>, D::Error> {
-        self.count()?;
         deserializer.deserialize_any(self)
     }
 }
@@ -166,27 +217,30 @@ impl<'de> Visitor<'de> for Value<'_> {
         Ok(RequestJson::Bool(value))
     }
 
-    fn visit_i64<E>(self, value: i64) -> Result<RequestJson<'de>, E> {
-        Ok(RequestJson::Number(Some(value)))
+    fn visit_i64<E: Error>(self, value: i64) -> Result<RequestJson<'de>, E> {
+        self.number(Some(value))
     }
 
-    fn visit_u64<E>(self, value: u64) -> Result<RequestJson<'de>, E> {
-        Ok(RequestJson::Number(i64::try_from(value).ok()))
+    fn visit_u64<E: Error>(self, value: u64) -> Result<RequestJson<'de>, E> {
+        self.number(i64::try_from(value).ok())
     }
 
-    fn visit_f64<E>(self, _: f64) -> Result<RequestJson<'de>, E> {
-        Ok(RequestJson::Number(None))
+    fn visit_f64<E: Error>(self, _: f64) -> Result<RequestJson<'de>, E> {
+        self.number(None)
     }
 
-    fn visit_borrowed_str<E>(self, text: &'de str) -> Result<RequestJson<'de>, E> {
+    fn visit_borrowed_str<E: Error>(self, text: &'de str) -> Result<RequestJson<'de>, E> {
+        self.count()?;
         Ok(RequestJson::Text(Cow::Borrowed(text)))
     }
 
-    fn visit_str<E>(self, text: &str) -> Result<RequestJson<'de>, E> {
+    fn visit_str<E: Error>(self, text: &str) -> Result<RequestJson<'de>, E> {
+        self.count()?;
         Ok(RequestJson::Text(Cow::Owned(text.to_owned())))
     }
 
     fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<RequestJson<'de>, A::Error> {
+        self.count()?;
         let mut items = Vec::new();
         while let Some(item) = seq.next_element_seed(self)? {
             items.push(item);
@@ -195,6 +249,7 @@ impl<'de> Visitor<'de> for Value<'_> {
     }
 
     fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<RequestJson<'de>, A::Error> {
+        self.count()?;
         let (mut members, mut names) = (Vec::new(), Names::default());
         while let Some(Name(name)) = map.next_key()? {
             self.count()?;
@@ -248,7 +303,7 @@ mod tests {
         assert_eq!(texts, [("a", "[1, 2.0, -3, 1e2]"), ("b", r#"{"c": "d"}"#), ("e", "null")]);
         let number = RequestJson::Number;
         assert_eq!(members.get("a").unwrap().items(), [number(Some(1)), number(None), number(Some(-3)), number(None)]);
-        assert_eq!(members.get("b").unwrap().get("c").unwrap().text(), Some("d"));
+        assert_eq!(members.get("b").unwrap().get_text("c"), Ok(Some("d")));
         assert!(members.get("e").is_none());
     }
 }

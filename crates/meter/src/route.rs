@@ -36,7 +36,9 @@ const SERVED: [Served; 6] = [
             frequency_penalty presence_penalty repetition_penalty logit_bias logprobs top_logprobs stop seed \
             response_format tools tool_choice parallel_tool_calls functions function_call user metadata store \
             reasoning_effort reasoning thinking enable_thinking chat_template_kwargs verbosity prediction modalities \
-            audio service_tier safety_identifier prompt_cache_key prompt_cache_retention web_search_options",
+            audio service_tier safety_identifier prompt_cache_key prompt_cache_retention web_search_options \
+            include_reasoning reasoning_format thinking_budget usage session_id random_seed safe_prompt prompt_mode \
+            stop_token_ids guided_json guided_regex guided_choice guided_grammar structured_outputs",
     },
     Served {
         route: Route::Completions,
@@ -52,20 +54,21 @@ const SERVED: [Served; 6] = [
         members: "model input instructions stream stream_options max_output_tokens max_tool_calls temperature top_p \
             tools tool_choice parallel_tool_calls reasoning text truncation include user metadata store background \
             service_tier safety_identifier prompt_cache_key prompt_cache_retention top_logprobs previous_response_id \
-            conversation prompt",
+            conversation prompt client_metadata",
     },
     Served {
         route: Route::Messages,
         path: "/v1/messages",
         output_limits: &["max_tokens"],
         members: "model messages system stream max_tokens temperature top_p top_k stop_sequences metadata tools \
-            tool_choice thinking service_tier speed cache_control output_config output_format",
+            tool_choice thinking service_tier speed cache_control output_config output_format context_management",
     },
     Served {
         route: Route::CountTokens,
         path: "/v1/messages/count_tokens",
         output_limits: &[],
-        members: "model messages system tools tool_choice thinking cache_control output_config output_format",
+        members: "model messages system tools tool_choice thinking speed cache_control output_config output_format \
+            context_management",
     },
     Served {
         route: Route::Embeddings,

@@ -51,7 +51,7 @@ impl Default for MeterSettings {
 const IMAGE_TOKENS: [(&str, u64); 2] = [("anthropic", 5_000), ("google", 5_000)];
 
 /// Of the small models of OpenAI, which count the most.
-const MOST_IMAGE_TOKENS: u64 = 40_000;
+const MOST_IMAGE_TOKENS: u64 = 50_000;
 
 impl MeterSettings {
     /// What is held for a picture, in tokens.

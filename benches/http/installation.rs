@@ -144,7 +144,7 @@ pub async fn serve() {
     let app = App::assemble(opened, &config, Arc::new(SystemClock), Rng::system(), HashCost::STRONG).unwrap();
     app.state.users.ensure_root(config.root.password.as_ref()).await.unwrap();
     let pool = connect(&std::env::var("DATABASE_URL").unwrap()).await;
-    let listener = keymeter_connections::listen("127.0.0.1:0").await.unwrap();
+    let listener = keymeter_connections::listen("127.0.0.1:0", keymeter_connections::Sharing::Alone).await.unwrap();
     println!("http://{}", listener.local_addr().unwrap());
     let router = baselines::routes(pool, Arc::clone(&app.state)).fallback_service(app.router);
     let routers = Routers { router, when_full: router_when_full(Arc::clone(&app.state)) };

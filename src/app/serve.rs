@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use keymeter_connections::{ConnectionLimits, Routers};
+use keymeter_connections::{ConnectionLimits, Routers, Sharing};
 use keymeter_postgres::Use;
 use keymeter_postgres::data_dir::MASTER_KEY_FILE;
 use tokio::net::TcpListener;
@@ -32,7 +32,7 @@ pub async fn serve(
 ) -> Result<(), StartError> {
     // First: what is started below must be stopped too.
     let mut stop = StopSignals::catch();
-    let listener = keymeter_connections::listen(&config.server.listen)
+    let listener = keymeter_connections::listen(&config.server.listen, Sharing::Alone)
         .await
         .map_err(|error| StartError::Listen(config.server.listen.clone(), error))?;
     let database = tokio::select! {

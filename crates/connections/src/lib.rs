@@ -31,7 +31,7 @@ use tokio::time::{Instant, sleep};
 
 use self::connection::Connection;
 pub use self::limits::ConnectionLimits;
-pub use self::listen::listen;
+pub use self::listen::{Sharing, listen};
 use self::slots::Slots;
 
 /// Bytes that a connection buffers, and the largest head of a request. A larger head is answered with 431.

@@ -10,12 +10,20 @@ use tokio::net::{TcpListener, TcpSocket};
 /// limit. If it is too small, a server under load loses connections before it sees them.
 const BACKLOG: u32 = 4_096;
 
+/// Whether other programs of the same user may listen on the same port.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Sharing {
+    Alone,
+    /// So a new program starts before the old one ends.
+    WithOthers,
+}
+
 /// Listens on an address, such as `127.0.0.1:3000` or `localhost:3000`. `:3000` and `*:3000` are all addresses of this
 /// machine: those of IPv6 and IPv4, or of IPv4 alone if the system has no IPv6.
 ///
 /// # Errors
 /// The name has no address, or the server cannot listen on any of its addresses.
-pub async fn listen(address: &str) -> io::Result<TcpListener> {
+pub async fn listen(address: &str, sharing: Sharing) -> io::Result<TcpListener> {
     let mut failure = io::Error::new(io::ErrorKind::InvalidInput, "it has no address");
     let port = address.strip_prefix('*').unwrap_or(address).strip_prefix(':').and_then(|port| port.parse::<u16>().ok());
     let addresses: Vec<SocketAddr> = match port {
@@ -27,6 +35,7 @@ pub async fn listen(address: &str) -> io::Result<TcpListener> {
         let listening = socket.and_then(|socket| {
             // Without this, the port stays in use for a minute after a server has stopped.
             socket.set_reuseaddr(true)?;
+            socket.set_reuseport(sharing == Sharing::WithOthers)?;
             if port.is_some() && address.is_ipv6() {
                 SockRef::from(&socket).set_only_v6(false)?;
             }

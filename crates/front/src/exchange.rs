@@ -70,6 +70,7 @@ async fn exchange(
     let caller = Caller { key, address: address.map(|address| address.to_string()) };
     let read = front.bodies.read(body, verify(&front, &caller, None)).await?;
     let Some(extractors) = front.extractors.newest() else {
+        verify(&front, &caller, None).await?;
         return Err(FrontRefusal::unavailable("Keymeter has not told yet how answers are read"));
     };
     let metered = match head.method {

@@ -8,7 +8,7 @@ use std::time::Duration;
 use axum::Router;
 use axum::extract::{ConnectInfo, Request};
 use http::{HeaderValue, StatusCode, Uri};
-use keymeter_connections::{ConnectionLimits, Routers};
+use keymeter_connections::{ConnectionLimits, Routers, Sharing};
 use secrecy::ExposeSecret;
 
 use crate::bodies::Bodies;
@@ -75,7 +75,7 @@ impl Front {
     ) -> Result<(), FrontError> {
         let front = Arc::new(Self::new(settings)?);
         let failed = |error| FrontError::Listen(settings.listen.clone(), error);
-        let listener = keymeter_connections::listen(&settings.listen).await.map_err(failed)?;
+        let listener = keymeter_connections::listen(&settings.listen, Sharing::WithOthers).await.map_err(failed)?;
         let senders = tokio::spawn(Arc::clone(&front.settlements).run());
         let asking = Arc::clone(&front);
         let asking = tokio::spawn(async move { asking.extractors.run(&asking.keymeter).await });

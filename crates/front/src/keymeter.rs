@@ -15,7 +15,7 @@ use crate::http_client::HttpClient;
 const TIMEOUT: Duration = Duration::from_secs(2);
 
 /// The extractors of all providers take longer, and nobody waits for them.
-const EXTRACTORS_TIMEOUT: Duration = Duration::from_secs(30);
+const EXTRACTORS_TIMEOUT: Duration = Duration::from_secs(10);
 
 const MAX_ANSWER: usize = 1024 * 1024;
 const MAX_EXTRACTORS: usize = 32 * 1024 * 1024;

@@ -95,7 +95,7 @@ class Front(Program):
                 return probe.connect_ex(("127.0.0.1", self.port)) == 0
 
         eventually(listens)
-        eventually(lambda: "knows how answers are read" in self.log() or "does not tell how answers are read" in self.log())
+        eventually(lambda: "how answers are read" in self.log() or "extractors of Keymeter cannot be read" in self.log())
 
     def post(self, key: Key | str, body: object, path: str = "/v1/chat/completions", **options: Any) -> httpx.Response:
         secret = key if isinstance(key, str) else key.secret

@@ -28,7 +28,7 @@ SHAPES: dict[str, Callable[[dict[str, Any]], dict[str, Any]]] = {
 @pytest.mark.parametrize("cached", [0, 700])
 def test_an_answer_is_charged_by_its_usage(front: Front, key: Key, path: str, stream: bool, cached: int) -> None:
     body = SHAPES[path]({"prompt_tokens": 1001, "completion_tokens": 77, "cached_tokens": cached})
-    answer = front.post(key, {**body, "stream": stream})
+    answer = front.post(key, {**body, "stream": stream}, path)
     assert answer.status_code == 200, answer.text
     assert ("data: " in answer.text) == stream
     # The usage of legacy completions says nothing of a cache in this provider either way.
@@ -59,8 +59,8 @@ def test_a_stream_of_responses_that_ends_at_its_limit(front: Front, key: Key) ->
 
 
 @pytest.mark.parametrize("stream", [False, True])
-def test_a_cost_in_dollars_comes_before_counts(front: Front, key: Key, stream: bool) -> None:
-    front.post(key, {**SHAPES["/v1/chat/completions"]({"cost": 0.0123456}), "stream": stream})
+def test_a_cost_in_dollars_comes_before_counts(start: Callable[..., Front], key: Key, stream: bool) -> None:
+    start(shape="openrouter").post(key, {**SHAPES["/v1/chat/completions"]({"cost": 0.0123456}), "stream": stream})
     key.settled("0.0123456")
 
 
@@ -79,7 +79,6 @@ def test_a_cost_of_litellm_that_is_zero_is_none(front: Front, key: Key) -> None:
     [
         # Thinking that is only in the total.
         ('{"prompt_tokens":32,"completion_tokens":9,"total_tokens":135}', cost(32, 103)),
-        ('{"prompt_tokens":10,"completion_tokens":0,"input_tokens":10,"output_tokens":7}', cost(10, 7)),
         # Costs that mean nothing.
         ('{"prompt_tokens":3000,"completion_tokens":9,"cost":0}', cost(3000, 9)),
         ('{"prompt_tokens":10,"completion_tokens":7,"cost":1e999}', cost(10, 7)),
@@ -115,7 +114,7 @@ def test_usage_that_never_comes_costs_the_hold(front: Front, key: Key, stream: b
     key.settled(hold(body))
 
 
-def test_a_body_larger_than_nginxs_buffer(front: Front, keymeter: Keymeter, upstream: Upstream) -> None:
+def test_a_large_body(front: Front, keymeter: Keymeter, upstream: Upstream) -> None:
     key = keymeter.key("5")
     messages = [{"role": "user", "content": "x" * 3_000_000}, *plan(id=key.name)]
     assert front.post(key, {"model": "chat", "messages": messages, "stream": True}).status_code == 200
@@ -131,7 +130,6 @@ def test_a_body_larger_than_nginxs_buffer(front: Front, keymeter: Keymeter, upst
         ({}, {"include_usage": True}),
         ({"stream_options": None}, {"include_usage": True}),
         ({"stream_options": {"include_usage": False, "include_obfuscation": False}}, None),
-        ({"stream_options": {"include_usage": True, "Include_Usage": False}}, {"include_usage": True}),
     ],
 )
 def test_usage_is_asked_for_and_nothing_else_changes(
@@ -145,8 +143,8 @@ def test_usage_is_asked_for_and_nothing_else_changes(
         **body,
         "stream_options": expected or {"include_usage": True, "include_obfuscation": False},
     }
-    assert '"tools": []' in sent
-    assert '"logit_bias": {}' in sent
+    assert '"tools":[]' in sent
+    assert '"logit_bias":{}' in sent
     key.settled(cost())
 
 

@@ -124,14 +124,17 @@ def test_a_settlement_whose_answer_is_lost_is_charged_once(start: Callable[..., 
     key.settled(cost())
 
 
-def test_a_reload_loses_nothing(start: Callable[..., Front], keymeter: Keymeter) -> None:
+def test_a_new_front_starts_before_the_old_one_ends(start: Callable[..., Front], keymeter: Keymeter) -> None:
     keys = [keymeter.key() for _ in range(4)]
     front = start()
     with ThreadPoolExecutor(4) as pool:
         streams = [stream_of(front, key, chunks=20, delay=0.1)[1] for key in keys]
-        front.reload()
+        # On the same port.
+        start(port=front.port)
+        assert front.process is not None
+        front.process.send_signal(signal.SIGTERM)
         time.sleep(0.5)
-        # New workers take new requests meanwhile.
+        # The new one takes new requests meanwhile.
         assert front.post(keys[0], body_of()).status_code == 200
         assert all("[DONE]" in text.decode() for text in pool.map(httpx.Response.read, streams))
     for key in keys[1:]:

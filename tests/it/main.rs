@@ -55,6 +55,7 @@ mod foreign_database;
 mod foreign_keys;
 mod forward_auth;
 mod forward_auth_clients;
+mod front;
 mod gateway;
 mod gateway_auth;
 mod gateway_credentials;

@@ -9,8 +9,8 @@ use http::Uri;
 use ipnet::IpNet;
 use keymeter::telemetry;
 use keymeter::telemetry::log::{LogFormat, Writing};
-use keymeter_front::front::Front;
-use keymeter_front::settings::{FrontOptions, FrontSettings, KeyHeader, OnExpiry, OnLeave};
+use keymeter_front::front;
+use keymeter_front::settings::{FrontOptions, FrontSettings, HoldExpiry, KeyHeader, OnLeave};
 use keymeter_meter::settings::MeterSettings;
 use secrecy::SecretString;
 use serde::Deserialize;
@@ -50,6 +50,9 @@ pub struct FrontArgs {
     /// The header that has the API's key on /v1/messages: x-api-key (default) or authorization.
     #[arg(long, value_name = "HEADER", env = "KEYMETER_FRONT__MESSAGES_KEY")]
     messages_key: Option<String>,
+    /// Where /healthz, /readyz and /metrics are answered, such as 127.0.0.1:8081. Nowhere by default.
+    #[arg(long, value_name = "ADDRESS", env = "KEYMETER_FRONT__OPERATION_LISTEN")]
+    operation_listen: Option<String>,
     /// Whose price of a model counts, if the price list has several.
     #[arg(long, value_name = "PROVIDER", env = "KEYMETER_FRONT__PROVIDER")]
     provider: Option<String>,
@@ -118,7 +121,7 @@ macro_rules! or_file {
 
 impl FrontArgs {
     fn or_file(self, file: Self) -> Self {
-        or_file!(self, file; listen url credential_file upstream upstream_key_file upstream_ca upstream_headers messages_key
+        or_file!(self, file; listen operation_listen url credential_file upstream upstream_key_file upstream_ca upstream_headers messages_key
             provider shape max_tokens image_tokens max_searches hold_usd ttl_seconds on_expiry max_requests answer_model
             trusted_proxies on_leave read_timeout_seconds members betas uncounted references without_stream_options
             shows_thinking)
@@ -173,6 +176,7 @@ impl FrontArgs {
             upstream: url("upstream", upstream)?,
             upstream_key: self.upstream_key_file.as_deref().map(secret).transpose()?,
             upstream_ca: self.upstream_ca,
+            operation_listen: self.operation_listen,
             options,
         })
     }
@@ -181,7 +185,7 @@ impl FrontArgs {
 /// The values of a setting, the default first.
 const KEY_HEADERS: [(&str, KeyHeader); 2] =
     [("x-api-key", KeyHeader::XApiKey), ("authorization", KeyHeader::Authorization)];
-const ON_EXPIRY: [(&str, OnExpiry); 2] = [("charge", OnExpiry::Charge), ("release", OnExpiry::Release)];
+const ON_EXPIRY: [(&str, HoldExpiry); 2] = [("charge", HoldExpiry::Charge), ("release", HoldExpiry::Release)];
 const ON_LEAVE: [(&str, OnLeave); 2] = [("read", OnLeave::Read), ("close", OnLeave::Close)];
 
 fn choice<T: Copy>(name: &str, text: Option<&str>, values: &[(&str, T); 2]) -> Result<T, String> {
@@ -234,7 +238,7 @@ pub fn run(arguments: FrontArgs, file: Option<&Path>) -> Result<(), CommandFailu
                 _ = interrupt.recv() => {}
             }
         };
-        Front::run(&settings, started, stop).await.map_err(|error| error.to_string())
+        front::run(&settings, started, stop).await.map_err(|error| error.to_string())
     });
     Ok(served?)
 }

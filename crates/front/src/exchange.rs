@@ -24,12 +24,12 @@ use tokio::sync::{mpsc, oneshot};
 use tokio::time::{Instant, timeout};
 
 use crate::address::client_address;
-use crate::front::Front;
+use crate::door::Door;
 use crate::headers::{has_odd_length, key_of, to_client, to_upstream};
 use crate::keymeter::{Answered, Unanswered};
 use crate::refusals::FrontRefusal;
 use crate::settings::OnLeave;
-use crate::settlements::{Place, ReservationMade, Settlement};
+use crate::settlements::{Place, ReservationEnd, ReservationMade};
 use crate::upstream::NoAnswer;
 
 /// How long a client may take nothing of its answer.
@@ -43,55 +43,55 @@ const MAX_UNREAD: usize = 64 * 1024 * 1024;
 const TOLD_COST: &str = "x-litellm-response-cost";
 
 /// Answers a request.
-pub async fn answer(front: Arc<Front>, peer: SocketAddr, request: Request<Body>) -> Response {
+pub async fn answer(door: Arc<Door>, peer: SocketAddr, request: Request<Body>) -> Response {
     let (head, body) = request.into_parts();
     let route = Route::find(head.method.as_str(), head.uri.path());
-    match exchange(front, peer, head, body, route).await {
+    match exchange(door, peer, head, body, route).await {
         Ok(answer) => answer,
         Err(refusal) => refusal.answer(route),
     }
 }
 
 async fn exchange(
-    front: Arc<Front>,
+    door: Arc<Door>,
     peer: SocketAddr,
     head: Parts,
     body: Body,
     route: Option<Route>,
 ) -> Result<Response, FrontRefusal> {
     let route = route.ok_or_else(|| FrontRefusal::not_served(head.method.as_str(), head.uri.path()))?;
-    check_head(&front, &head, &body)?;
+    check_head(&door, &head, &body)?;
     let key = key_of(&head.headers).map(str::to_owned);
     let key = key.filter(|_| !names_key(head.uri.query().unwrap_or_default()));
     let key = key.ok_or_else(|| {
         FrontRefusal::invalid_key("send a valid API key as `Authorization: Bearer` or `x-api-key`, not in the address")
     })?;
-    let address = client_address(peer.ip(), &head.headers, &front.options.trusted_proxies);
+    let address = client_address(peer.ip(), &head.headers, &door.options.trusted_proxies);
     let caller = Caller { key, address: address.map(|address| address.to_string()) };
-    let read = front.bodies.read(body, verify(&front, &caller, None)).await?;
-    let Some(extractors) = front.extractors.newest() else {
-        verify(&front, &caller, None).await?;
+    let read = door.bodies.read(body, verify(&door, &caller, None)).await?;
+    let Some(extractors) = door.extractors.newest() else {
+        verify(&door, &caller, None).await?;
         return Err(FrontRefusal::unavailable("Keymeter has not told yet how answers are read"));
     };
     let metered = match head.method {
         Method::POST => {
-            let extractor = route.extractor(&front.options.meter, &extractors);
-            Some(read_request(route, &read.bytes, extractor, &front.options.meter)?)
+            let extractor = route.extractor(&door.options.meter, &extractors);
+            Some(read_request(route, &read.bytes, extractor, &door.options.meter)?)
         }
         _ => None,
     };
     let Some(metered) = metered.filter(|_| !route.is_free()) else {
         let model = head.method.eq(&Method::POST).then(|| model_of(&read.bytes)).flatten();
-        verify(&front, &caller, model.as_deref()).await?;
-        return forward_free(&front, route, &head, read.bytes.clone()).await;
+        verify(&door, &caller, model.as_deref()).await?;
+        return forward_free(&door, route, &head, read.bytes.clone()).await;
     };
-    let place = front.settlements.begin();
+    let place = door.settlements.begin();
     let place = place.ok_or_else(|| FrontRefusal::unavailable("too many settlements wait"))?;
-    let (place, reserved) = reserve(&front, &caller, &metered, place).await?;
+    let (place, reserved) = reserve(&door, &caller, &metered, place).await?;
     let (answer, answered) = oneshot::channel();
-    let task = Task { front, route, extractors, metered, reserved, place: Some(place), answer: Some(answer) };
+    let task = Task { door, route, extractors, metered, reserved, place: Some(place), answer: Some(answer) };
     let bytes = task.metered.body.clone().map_or_else(|| read.bytes.clone(), Bytes::from);
-    let headers = to_upstream(&head.headers, task.front.upstream.headers(), true);
+    let headers = to_upstream(&head.headers, task.door.upstream.headers(), true);
     let (path, query) = (head.uri.path().to_owned(), query_of(&head));
     // Its own task: a client that leaves does not end it.
     tokio::spawn(async move {
@@ -107,7 +107,7 @@ struct Caller {
     address: Option<String>,
 }
 
-fn check_head(front: &Front, head: &Parts, body: &Body) -> Result<(), FrontRefusal> {
+fn check_head(door: &Door, head: &Parts, body: &Body) -> Result<(), FrontRefusal> {
     use axum::body::HttpBody;
 
     if head.headers.contains_key(UPGRADE) {
@@ -122,7 +122,7 @@ fn check_head(front: &Front, head: &Parts, body: &Body) -> Result<(), FrontRefus
     }
     for value in head.headers.get_all("anthropic-beta") {
         let value = value.to_str().map_err(|_| FrontRefusal::invalid_request("`anthropic-beta` cannot be read"))?;
-        check_betas(value, &front.options.meter)?;
+        check_betas(value, &door.options.meter)?;
     }
     Ok(())
 }
@@ -146,11 +146,11 @@ fn model_of(body: &[u8]) -> Option<String> {
 }
 
 /// Whether a key may be used, for a model if one is named.
-async fn verify(front: &Front, caller: &Caller, model: Option<&str>) -> Result<(), FrontRefusal> {
+async fn verify(door: &Door, caller: &Caller, model: Option<&str>) -> Result<(), FrontRefusal> {
     let mut body = json!({ "key": caller.key, "quota": 0 });
     set(&mut body, "ip", caller.address.as_deref());
     set(&mut body, "model", model);
-    let answered = front.keymeter.call("verify", &body).await.map_err(|error| unavailable(&error))?;
+    let answered = door.keymeter.call("verify", &body).await.map_err(|error| unavailable(&error))?;
     if answered.status != 200 {
         return Err(FrontRefusal::of_keymeter(&answered));
     }
@@ -162,12 +162,12 @@ async fn verify(front: &Front, caller: &Caller, model: Option<&str>) -> Result<(
 
 /// Holds what a request may cost.
 async fn reserve(
-    front: &Front,
+    door: &Door,
     caller: &Caller,
     metered: &MeteredRequest,
     place: Place,
 ) -> Result<(Place, Reserved), FrontRefusal> {
-    let options = &front.options;
+    let options = &door.options;
     let mut body = json!({
         "key": caller.key,
         "model": metered.model,
@@ -186,9 +186,9 @@ async fn reserve(
     }
     let lost = |place: Place, body: Value| {
         // It may be held all the same, and is released.
-        place.settle(Settlement { reservation: ReservationMade::Lost(body), settle: None });
+        place.settle(ReservationEnd { reservation: ReservationMade::Lost(body), settle: None });
     };
-    match front.keymeter.call("reserve", &body).await {
+    match door.keymeter.call("reserve", &body).await {
         Ok(made) if made.status == 200 => match ReservationMade::read(&made) {
             Ok(reservation) => Ok((place, Reserved { reservation, held: held_of(&made) })),
             Err(reason) => Err(FrontRefusal::unavailable(&reason)),
@@ -236,12 +236,12 @@ fn random_id() -> Result<String, FrontRefusal> {
 }
 
 /// Passes on what nobody bills.
-async fn forward_free(front: &Front, route: Route, head: &Parts, body: Bytes) -> Result<Response, FrontRefusal> {
+async fn forward_free(door: &Door, route: Route, head: &Parts, body: Bytes) -> Result<Response, FrontRefusal> {
     let has_body = head.method == Method::POST;
-    let headers = to_upstream(&head.headers, front.upstream.headers(), has_body);
+    let headers = to_upstream(&head.headers, door.upstream.headers(), has_body);
     let place = (head.uri.path(), query_of(head));
-    let sent = front.upstream.send(head.method.clone(), place, (route, headers), body).await;
-    let answer = checked(front, sent.map_err(no_answer)?)?;
+    let sent = door.upstream.send(head.method.clone(), place, (route, headers), body).await;
+    let answer = checked(door, sent.map_err(no_answer)?)?;
     let (head, body) = answer.into_parts();
     Ok(answer_of(head.status, &head.headers, Body::new(body)))
 }
@@ -254,9 +254,9 @@ fn no_answer(reason: NoAnswer) -> FrontRefusal {
 }
 
 /// An answer that may be passed on: nothing that leads a client elsewhere, or blames it for our key.
-fn checked(front: &Front, answer: http::Response<Incoming>) -> Result<http::Response<Incoming>, FrontRefusal> {
+fn checked(door: &Door, answer: http::Response<Incoming>) -> Result<http::Response<Incoming>, FrontRefusal> {
     match answer.status() {
-        StatusCode::UNAUTHORIZED if front.upstream.has_own_key() => {
+        StatusCode::UNAUTHORIZED if door.upstream.has_own_key() => {
             tracing::error!("the upstream refuses its key: it answers 401");
             Err(FrontRefusal::misconfigured())
         }
@@ -277,7 +277,7 @@ fn answer_of(status: StatusCode, headers: &HeaderMap, body: Body) -> Response {
 
 /// A request that was let through.
 struct Task {
-    front: Arc<Front>,
+    door: Arc<Door>,
     route: Route,
     extractors: Arc<Extractors>,
     metered: MeteredRequest,
@@ -297,9 +297,9 @@ impl Drop for Task {
 
 impl Task {
     async fn run(mut self, path: String, query: &'static str, headers: HeaderMap, body: Bytes) {
-        let (front, route) = (Arc::clone(&self.front), self.route);
-        let sent = front.upstream.send(Method::POST, (&path, query), (route, headers), body);
-        let leaves = front.options.on_leave == OnLeave::Close;
+        let (door, route) = (Arc::clone(&self.door), self.route);
+        let sent = door.upstream.send(Method::POST, (&path, query), (route, headers), body);
+        let leaves = door.options.on_leave == OnLeave::Close;
         let mut answer = self.answer.take();
         let sent = tokio::select! {
             sent = self.extended(sent) => sent,
@@ -307,7 +307,7 @@ impl Task {
         };
         self.answer = answer;
         let refusal = match sent {
-            Ok(answer) => match checked(&front, answer) {
+            Ok(answer) => match checked(&door, answer) {
                 Ok(answer) => return self.pass(answer).await,
                 Err(refusal) => {
                     self.settle(Outcome::nothing("the upstream refused it"));
@@ -339,7 +339,7 @@ impl Task {
         let stream = stream::unfold(from_upstream, async |mut chunks| Some((chunks.recv().await?, chunks)));
         self.respond(Ok(answer_of(head.status, &head.headers, Body::from_stream(stream))));
         let extractors = Arc::clone(&self.extractors);
-        let Some(extractor) = self.route.extractor(&self.front.options.meter, &extractors) else { return };
+        let Some(extractor) = self.route.extractor(&self.door.options.meter, &extractors) else { return };
         let outcome = self.read(extractor, (&head.headers, head.status), &mut body, to_client).await;
         self.settle(outcome);
     }
@@ -357,12 +357,12 @@ impl Task {
         let pick = Pick::of(extractor);
         let mut meter = AnswerMeter::new(extractor, &pick, self.metered.expected, head);
         let mut left: Option<Left> = None;
-        let silence = self.front.upstream.read_timeout();
+        let silence = self.door.upstream.read_timeout();
         let end = loop {
             let frame = tokio::select! {
                 frame = timeout(silence, self.extended(body.frame())) => frame,
                 () = client.closed(), if left.is_none() => {
-                    if self.front.options.on_leave == OnLeave::Close {
+                    if self.door.options.on_leave == OnLeave::Close {
                         break End::Left;
                     }
                     left = Some(Left { since: Instant::now(), bytes: 0 });
@@ -382,7 +382,7 @@ impl Task {
                     break End::GivenUp;
                 }
             } else if !matches!(timeout(CLIENT_STALL, client.send(Ok(data))).await, Ok(Ok(()))) {
-                if self.front.options.on_leave == OnLeave::Close {
+                if self.door.options.on_leave == OnLeave::Close {
                     break End::Left;
                 }
                 left = Some(Left { since: Instant::now(), bytes: 0 });
@@ -398,14 +398,14 @@ impl Task {
     /// Waits, and extends the hold for as long as it takes.
     async fn extended<T>(&self, work: impl Future<Output = T>) -> T {
         let mut work = std::pin::pin!(work);
-        let half = Duration::from_secs(u64::from(self.front.options.ttl_seconds).div_ceil(2));
+        let half = Duration::from_secs(u64::from(self.door.options.ttl_seconds).div_ceil(2));
         loop {
             if let Ok(done) = timeout(half, &mut work).await {
                 return done;
             }
             if let ReservationMade::Known { id, .. } = &self.reserved.reservation {
-                let body = json!({ "reservation_id": id, "ttl_seconds": self.front.options.ttl_seconds });
-                match self.front.keymeter.call("extend", &body).await {
+                let body = json!({ "reservation_id": id, "ttl_seconds": self.door.options.ttl_seconds });
+                match self.door.keymeter.call("extend", &body).await {
                     Ok(answered) if answered.status == 200 => {}
                     Ok(answered) => tracing::warn!(status = answered.status, "a hold was not extended"),
                     Err(error) => tracing::warn!(%error, "a hold was not extended"),
@@ -416,12 +416,13 @@ impl Task {
 
     fn settle(&mut self, outcome: Outcome) {
         let Some(place) = self.place.take() else { return };
+        self.door.ended.count(&outcome.charge);
         tracing::debug!(why = outcome.why, charge = ?outcome.charge, "a request has ended");
-        let model = outcome.model.filter(|_| self.front.options.answer_model);
+        let model = outcome.model.filter(|_| self.door.options.answer_model);
         let mut settle = Map::new();
         match outcome.charge {
             Charge::Nothing => {
-                return place.settle(Settlement { reservation: self.reserved.reservation.clone(), settle: None });
+                return place.settle(ReservationEnd { reservation: self.reserved.reservation.clone(), settle: None });
             }
             Charge::Hold => drop(settle.insert("quota".to_owned(), self.reserved.held.into())),
             Charge::Told(dollars) => drop(settle.insert("usd".to_owned(), dollars.to_string().into())),
@@ -439,7 +440,7 @@ impl Task {
             settle.insert("model".to_owned(), model.into());
         }
         let settle = Some(Value::Object(settle));
-        place.settle(Settlement { reservation: self.reserved.reservation.clone(), settle });
+        place.settle(ReservationEnd { reservation: self.reserved.reservation.clone(), settle });
     }
 }
 

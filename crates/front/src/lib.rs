@@ -3,10 +3,12 @@
 //!
 //! What is metered, and how, is in `keymeter-meter`; this crate is the door: connections, headers, bodies, waiting.
 //! It routes, translates, caches and retries nothing. Nothing fails open: without an answer of Keymeter there is no
-//! request. [`Front::run`](front::Front::run) is all of it.
+//! request. [`run`](front::run) is all of it.
 
 mod address;
 mod bodies;
+mod door;
+mod ended;
 pub mod error;
 mod exchange;
 mod extractor_list;
@@ -14,6 +16,7 @@ pub mod front;
 mod headers;
 mod http_client;
 mod keymeter;
+mod operation;
 mod refusals;
 pub mod settings;
 mod settlements;

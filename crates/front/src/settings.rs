@@ -24,6 +24,8 @@ pub struct FrontSettings {
     pub upstream_key: Option<SecretString>,
     /// Certificates that may sign that of the upstream, instead of the system's.
     pub upstream_ca: Option<PathBuf>,
+    /// Where `/healthz`, `/readyz` and `/metrics` are, if they are anywhere.
+    pub operation_listen: Option<String>,
     pub options: FrontOptions,
 }
 
@@ -42,7 +44,7 @@ pub struct FrontOptions {
     /// Seconds for which a hold lasts. It is extended for as long as an answer comes.
     pub ttl_seconds: u32,
     /// What becomes of the holds of a front that was killed.
-    pub on_expiry: OnExpiry,
+    pub on_expiry: HoldExpiry,
     /// Requests that may be under way or wait for their settlement.
     pub max_requests: NonZeroUsize,
     /// The model that the answer names is charged, not the one that was asked for.
@@ -67,12 +69,12 @@ pub enum KeyHeader {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub enum OnExpiry {
+pub enum HoldExpiry {
     Charge,
     Release,
 }
 
-impl OnExpiry {
+impl HoldExpiry {
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Charge => "charge",
@@ -96,7 +98,7 @@ impl Default for FrontOptions {
             provider: None,
             hold_usd: None,
             ttl_seconds: 3_600,
-            on_expiry: OnExpiry::Charge,
+            on_expiry: HoldExpiry::Charge,
             max_requests: NonZeroUsize::MIN.saturating_add(9_999),
             answer_model: false,
             trusted_proxies: Vec::new(),

@@ -25,7 +25,7 @@ const LAST_TRIES: Duration = Duration::from_secs(10);
 
 /// The end of a reservation.
 #[derive(Debug, Clone)]
-pub struct Settlement {
+pub struct ReservationEnd {
     pub reservation: ReservationMade,
     /// The body of `settle` without the reservation's id; `None` releases it.
     pub settle: Option<Value>,
@@ -47,7 +47,7 @@ pub enum ReservationMade {
 #[derive(Debug)]
 pub struct Settlements {
     keymeter: Arc<Keymeter>,
-    waiting: Mutex<VecDeque<Settlement>>,
+    waiting: Mutex<VecDeque<ReservationEnd>>,
     arrived: Notify,
     /// Requests under way and settlements that were not sent.
     open: AtomicUsize,
@@ -70,7 +70,7 @@ impl Drop for Place {
 
 impl Place {
     /// Sends the settlement of the request.
-    pub fn settle(self, settlement: Settlement) {
+    pub fn settle(self, settlement: ReservationEnd) {
         let settlements = &self.settlements;
         settlements.open.fetch_add(1, Ordering::Relaxed);
         settlements.unsent.fetch_add(1, Ordering::Relaxed);
@@ -100,6 +100,11 @@ impl Settlements {
         let take = |open: usize| (open < self.max_open).then_some(open + 1);
         let taken = self.open.try_update(Ordering::Relaxed, Ordering::Relaxed, take);
         taken.ok().map(|_| Place { settlements: Arc::clone(self) })
+    }
+
+    /// Returns true if no more requests are let in.
+    pub fn is_full(&self) -> bool {
+        self.unsent.load(Ordering::Relaxed) >= MAX_WAITING || self.open.load(Ordering::Relaxed) >= self.max_open
     }
 
     /// Requests under way and settlements that wait; and only these.
@@ -158,7 +163,7 @@ impl Settlements {
     ///
     /// # Errors
     /// Why it has to be sent again.
-    async fn send(&self, settlement: &mut Settlement) -> Result<(), String> {
+    async fn send(&self, settlement: &mut ReservationEnd) -> Result<(), String> {
         if let ReservationMade::Lost(reserve) = &settlement.reservation {
             match self.try_call("reserve", reserve).await? {
                 Ok(made) => settlement.reservation = ReservationMade::read(&made)?,

@@ -8,7 +8,7 @@ const MAX_SCALAR: usize = 64;
 
 /// What stands in a JSON text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Token<'t> {
+pub enum JsonToken<'t> {
     Open(Bracket),
     Close(Bracket),
     /// A piece of a string between its quotation marks, escapes as they are.
@@ -79,17 +79,18 @@ impl JsonScanner {
     ///
     /// # Errors
     /// See [`NotJson`]. Then nothing more can be read.
-    pub fn scan(&mut self, bytes: &[u8], mut take: impl FnMut(Token<'_>)) -> Result<(), NotJson> {
+    pub fn scan(&mut self, bytes: &[u8], mut take: impl FnMut(JsonToken<'_>)) -> Result<(), NotJson> {
         let mut rest = bytes;
         while let Some((byte, after)) = rest.split_first() {
             rest = match &mut self.inside {
                 Inside::String { is_name, is_escaped } => {
                     let is_name = *is_name;
-                    let (rest, is_end) = scan_string(rest, is_escaped, |text| take(Token::Piece { is_name, text }))?;
+                    let (rest, is_end) =
+                        scan_string(rest, is_escaped, |text| take(JsonToken::Piece { is_name, text }))?;
                     if is_end {
                         self.inside = Inside::Nothing;
                         self.expected = if is_name { Expected::Colon } else { self.after_value() };
-                        take(Token::StringEnd { is_name });
+                        take(JsonToken::StringEnd { is_name });
                     }
                     rest
                 }
@@ -114,7 +115,7 @@ impl JsonScanner {
     }
 
     /// Returns true if the text was one whole value.
-    pub fn end(&mut self, take: impl FnMut(Token<'_>)) -> bool {
+    pub fn end(&mut self, take: impl FnMut(JsonToken<'_>)) -> bool {
         if self.inside == Inside::Scalar && self.end_scalar(take).is_err() {
             return false;
         }
@@ -122,7 +123,7 @@ impl JsonScanner {
     }
 
     /// A byte outside of strings and numbers.
-    fn begin(&mut self, byte: u8, mut take: impl FnMut(Token<'_>)) -> Result<(), NotJson> {
+    fn begin(&mut self, byte: u8, mut take: impl FnMut(JsonToken<'_>)) -> Result<(), NotJson> {
         let is_value = matches!(self.expected, Expected::Value | Expected::ValueOrEnd);
         match byte {
             b' ' | b'\n' | b'\r' | b'\t' => {}
@@ -137,7 +138,7 @@ impl JsonScanner {
                 };
                 self.open.push(bracket);
                 self.expected = expected;
-                take(Token::Open(bracket));
+                take(JsonToken::Open(bracket));
             }
             b'}' if matches!(self.expected, Expected::NameOrEnd | Expected::CommaOrEnd) => {
                 self.close(Bracket::Object, take)?;
@@ -161,19 +162,19 @@ impl JsonScanner {
         Ok(())
     }
 
-    fn close(&mut self, bracket: Bracket, mut take: impl FnMut(Token<'_>)) -> Result<(), NotJson> {
+    fn close(&mut self, bracket: Bracket, mut take: impl FnMut(JsonToken<'_>)) -> Result<(), NotJson> {
         if self.open.pop() != Some(bracket) {
             return Err(NotJson);
         }
         self.expected = self.after_value();
-        take(Token::Close(bracket));
+        take(JsonToken::Close(bracket));
         Ok(())
     }
 
-    fn end_scalar(&mut self, mut take: impl FnMut(Token<'_>)) -> Result<(), NotJson> {
+    fn end_scalar(&mut self, mut take: impl FnMut(JsonToken<'_>)) -> Result<(), NotJson> {
         let text = str::from_utf8(&self.scalar).map_err(|_| NotJson)?;
         serde_json::from_str::<serde::de::IgnoredAny>(text).map_err(|_| NotJson)?;
-        take(Token::Scalar(text));
+        take(JsonToken::Scalar(text));
         self.scalar.clear();
         self.inside = Inside::Nothing;
         self.expected = self.after_value();
@@ -224,13 +225,13 @@ mod tests {
     /// The tokens of a text that comes in such pieces, strings in one piece; `None` if it is not JSON.
     fn tokens(pieces: &[&[u8]]) -> Option<Vec<String>> {
         let (mut scanner, mut tokens, mut string) = (JsonScanner::default(), Vec::new(), Vec::new());
-        let mut take = |token: Token<'_>| match token {
-            Token::Piece { text, .. } => string.extend_from_slice(text),
-            Token::StringEnd { is_name } => {
+        let mut take = |token: JsonToken<'_>| match token {
+            JsonToken::Piece { text, .. } => string.extend_from_slice(text),
+            JsonToken::StringEnd { is_name } => {
                 let text = String::from_utf8_lossy(&std::mem::take(&mut string)).into_owned();
                 tokens.push(format!("{text}{}", if is_name { ":" } else { "." }));
             }
-            Token::Open(_) | Token::Close(_) | Token::Scalar(_) => tokens.push(format!("{token:?}")),
+            JsonToken::Open(_) | JsonToken::Close(_) | JsonToken::Scalar(_) => tokens.push(format!("{token:?}")),
         };
         for piece in pieces {
             scanner.scan(piece, &mut take).ok()?;

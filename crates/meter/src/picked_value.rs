@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::json_scanner::{Bracket, JsonScanner, Token};
+use crate::json_scanner::{Bracket, JsonScanner, JsonToken};
 use crate::json_value::JsonValue;
 use crate::picks::{Pick, Picked};
 
@@ -119,10 +119,10 @@ impl<'p> PickedValue<'p> {
         }
     }
 
-    fn take(&mut self, token: Token<'_>) {
+    fn take(&mut self, token: JsonToken<'_>) {
         match token {
-            Token::Open(_) if self.skipped > 0 => self.skipped += 1,
-            Token::Open(bracket) => {
+            JsonToken::Open(_) if self.skipped > 0 => self.skipped += 1,
+            JsonToken::Open(bracket) => {
                 let picked = self.next();
                 if picked.is_kept() || picked.is_output() {
                     let value = match bracket {
@@ -135,30 +135,30 @@ impl<'p> PickedValue<'p> {
                     self.skipped = 1;
                 }
             }
-            Token::Close(_) if self.skipped > 0 => self.skipped -= 1,
-            Token::Close(_) => {
+            JsonToken::Close(_) if self.skipped > 0 => self.skipped -= 1,
+            JsonToken::Close(_) => {
                 if let Some(Frame { picked, value, .. }) = self.open.pop() {
                     self.put(picked, value);
                 }
             }
-            Token::Piece { .. } | Token::StringEnd { .. } | Token::Scalar(_) if self.skipped > 0 => {}
-            Token::Piece { is_name, text } => {
+            JsonToken::Piece { .. } | JsonToken::StringEnd { .. } | JsonToken::Scalar(_) if self.skipped > 0 => {}
+            JsonToken::Piece { is_name, text } => {
                 self.keep_piece(text);
                 if !is_name && self.is_output() {
                     self.output_bytes += self.count(text);
                 }
             }
-            Token::StringEnd { is_name: true } => {
+            JsonToken::StringEnd { is_name: true } => {
                 let name = self.take_text();
                 if let Some(frame) = self.open.last_mut() {
                     frame.name = name;
                 }
             }
-            Token::StringEnd { is_name: false } => {
+            JsonToken::StringEnd { is_name: false } => {
                 let text = self.take_text().unwrap_or_default();
                 self.put(self.next(), JsonValue::Text(text));
             }
-            Token::Scalar(text) => {
+            JsonToken::Scalar(text) => {
                 let value = match text {
                     "null" => JsonValue::Null,
                     "true" | "false" => JsonValue::Bool(text == "true"),

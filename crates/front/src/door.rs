@@ -1,0 +1,58 @@
+//! What all requests of a front share.
+
+use std::sync::Arc;
+
+use http::{HeaderValue, Uri};
+use secrecy::ExposeSecret;
+
+use crate::bodies::Bodies;
+use crate::ended::Ended;
+use crate::error::FrontError;
+use crate::extractor_list::ExtractorList;
+use crate::http_client::http_client;
+use crate::keymeter::Keymeter;
+use crate::settings::{FrontOptions, FrontSettings};
+use crate::settlements::Settlements;
+use crate::upstream::Upstream;
+
+/// What all requests of a front share.
+#[derive(Debug)]
+pub struct Door {
+    pub options: FrontOptions,
+    pub keymeter: Arc<Keymeter>,
+    pub upstream: Upstream,
+    pub extractors: ExtractorList,
+    pub settlements: Arc<Settlements>,
+    pub bodies: Bodies,
+    pub ended: Ended,
+}
+
+impl Door {
+    /// # Errors
+    /// See [`FrontError`].
+    pub fn new(settings: &FrontSettings) -> Result<Self, FrontError> {
+        check_url("upstream", &settings.upstream)?;
+        check_url("url", &settings.url)?;
+        let authorization = format!("Bearer {}", settings.credential.expose_secret());
+        let mut authorization =
+            HeaderValue::try_from(authorization).map_err(|_| FrontError::Header("the credential".to_owned()))?;
+        authorization.set_sensitive(true);
+        let base = settings.url.to_string().trim_end_matches('/').to_owned();
+        let keymeter = Arc::new(Keymeter::new(http_client(None)?, base, authorization));
+        let settlements = Settlements::new(Arc::clone(&keymeter), settings.options.max_requests.get());
+        Ok(Self {
+            upstream: Upstream::new(settings)?,
+            options: settings.options.clone(),
+            keymeter,
+            extractors: ExtractorList::default(),
+            settlements: Arc::new(settlements),
+            bodies: Bodies::default(),
+            ended: Ended::default(),
+        })
+    }
+}
+
+fn check_url(name: &'static str, url: &Uri) -> Result<(), FrontError> {
+    let is_http = matches!(url.scheme_str(), Some("http" | "https"));
+    if is_http && url.host().is_some() && url.query().is_none() { Ok(()) } else { Err(FrontError::Url(name)) }
+}

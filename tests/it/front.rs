@@ -5,6 +5,7 @@ use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::time::Duration;
 
+use keymeter::domain::usd_cost::UsdCost;
 use keymeter_front::front;
 use keymeter_front::settings::{FrontOptions, FrontSettings, OnLeave};
 use serde_json::{Value, json};
@@ -225,7 +226,7 @@ async fn each_case_of_the_meter_is_refused_or_charged_as_it_says(pool: PgPool) {
         let mut head = format!("HTTP/1.1 {status} X\r\nContent-Type: text/event-stream\r\n");
         for (header, value) in [("Content-Encoding", "encoding"), ("x-litellm-response-cost", "told_usd")] {
             if let Some(value) = answer[value].as_str() {
-                head += &format!("{header}: {value}\r\n");
+                head = format!("{head}{header}: {value}\r\n");
             }
         }
         let end = answer["end"].as_str().unwrap_or("complete");
@@ -271,10 +272,8 @@ async fn each_case_of_the_meter_is_refused_or_charged_as_it_says(pool: PgPool) {
             Value::String(charge) if charge == "nothing" => 0,
             Value::String(_) => hold,
             told if told.get("usd").is_some() => {
-                let dollars: f64 = told["usd"].as_str().unwrap().parse().unwrap();
-                #[expect(clippy::cast_possible_truncation, reason = "small amounts of a test")]
-                let quota = (dollars * 500_000.0).round() as i64;
-                quota
+                let dollars: UsdCost = told["usd"].as_str().unwrap().parse().unwrap();
+                dollars.quota().unwrap().get()
             }
             units => keymeter.cost(units, &json!(case.get("served").cloned().unwrap_or(json!({})))).await.0,
         };

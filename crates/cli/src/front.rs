@@ -1,5 +1,6 @@
 //! `keymeter front`: meters one API of language models.
 
+use std::convert::Infallible;
 use std::net::SocketAddr;
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
@@ -28,14 +29,18 @@ pub struct FrontArgs {
     /// Where clients send their requests.
     #[arg(long, value_name = "ADDRESS", env = "KEYMETER_FRONT__LISTEN")]
     listen: Option<String>,
-    /// Where Keymeter is. Default: http://127.0.0.1:3000
+    /// Where Keymeter is. Default: `http://127.0.0.1:3000`
     #[arg(long, value_name = "URL", env = "KEYMETER_URL")]
     url: Option<String>,
     /// The file with the credential of this gateway, as `keymeter gateway create` prints it; or set
-    /// KEYMETER_CREDENTIAL to the credential.
+    /// `KEYMETER_CREDENTIAL` to the credential.
     #[arg(long, value_name = "FILE", env = "KEYMETER_FRONT__CREDENTIAL_FILE")]
     credential_file: Option<PathBuf>,
-    /// The API, by the base URL that an SDK takes, such as https://api.openai.com/v1
+    /// For the environment only: a command line can be seen by others.
+    #[serde(skip)]
+    #[arg(long, hide = true, env = "KEYMETER_CREDENTIAL", hide_env_values = true, value_parser = hidden)]
+    credential: Option<SecretString>,
+    /// The API, by the base URL that an SDK takes, such as `https://api.openai.com/v1`
     #[arg(long, value_name = "URL", env = "KEYMETER_FRONT__UPSTREAM")]
     upstream: Option<String>,
     /// The file with the API's own key. Without one, none is sent.
@@ -47,16 +52,16 @@ pub struct FrontArgs {
     /// A header that each request to the API gets. May be given several times.
     #[arg(long, value_name = "NAME: VALUE", env = "KEYMETER_FRONT__UPSTREAM_HEADERS", value_delimiter = ',')]
     upstream_headers: Option<Vec<String>>,
-    /// The header that has the API's key on /v1/messages: x-api-key (default) or authorization.
+    /// The header that has the API's key on `/v1/messages`: `x-api-key` (default) or authorization.
     #[arg(long, value_name = "HEADER", env = "KEYMETER_FRONT__MESSAGES_KEY")]
     messages_key: Option<String>,
-    /// Where /healthz, /readyz and /metrics are answered, such as 127.0.0.1:8081. Nowhere by default.
+    /// Where `/healthz`, `/readyz` and `/metrics` are answered, such as 127.0.0.1:8081. Nowhere by default.
     #[arg(long, value_name = "ADDRESS", env = "KEYMETER_FRONT__OPERATION_LISTEN")]
     operation_listen: Option<String>,
     /// Whose price of a model counts, if the price list has several.
     #[arg(long, value_name = "PROVIDER", env = "KEYMETER_FRONT__PROVIDER")]
     provider: Option<String>,
-    /// Whose answers those of the API look like, by the ids of genai-prices. Default: openai
+    /// Whose answers those of the API look like, by the ids of `genai-prices`. Default: openai
     #[arg(long, value_name = "PROVIDER", env = "KEYMETER_FRONT__SHAPE")]
     shape: Option<String>,
     /// The output that is held for a request without a limit, in tokens. Default: 4096
@@ -83,7 +88,7 @@ pub struct FrontArgs {
     /// Charge the model that the answer names, not the one that was asked for.
     #[arg(long, env = "KEYMETER_FRONT__ANSWER_MODEL", num_args = 0..=1, default_missing_value = "true")]
     answer_model: Option<bool>,
-    /// Networks of proxies in front, separated by commas. X-Forwarded-For is believed only from these.
+    /// Networks of proxies in front, separated by commas. `X-Forwarded-For` is believed only from these.
     #[arg(long, value_name = "NETWORKS", env = "KEYMETER_FRONT__TRUSTED_PROXIES", value_delimiter = ',')]
     trusted_proxies: Option<Vec<IpNet>>,
     /// What happens if a client leaves: read (default), because providers bill the answer to its end, or close, because
@@ -96,7 +101,7 @@ pub struct FrontArgs {
     /// Members that bodies may have besides those that are known, separated by commas.
     #[arg(long, value_name = "NAMES", env = "KEYMETER_FRONT__MEMBERS", value_delimiter = ',')]
     members: Option<Vec<String>>,
-    /// Values of anthropic-beta that may be sent besides those that are known, separated by commas.
+    /// Values of `anthropic-beta` that may be sent besides those that are known, separated by commas.
     #[arg(long, value_name = "NAMES", env = "KEYMETER_FRONT__BETAS", value_delimiter = ',')]
     betas: Option<Vec<String>>,
     /// Types of tools and content that no counts tell, separated by commas. They pass, and cost the hold.
@@ -105,13 +110,21 @@ pub struct FrontArgs {
     /// Let documents and conversations be named by address or id, although the hold does not know their size.
     #[arg(long, env = "KEYMETER_FRONT__REFERENCES", num_args = 0..=1, default_missing_value = "true")]
     references: Option<bool>,
-    /// Models whose API refuses stream_options, separated by commas; a * at the end stands for any.
+    /// Models whose API refuses `stream_options`, separated by commas; a * at the end stands for any.
     #[arg(long, value_name = "MODELS", env = "KEYMETER_FRONT__WITHOUT_STREAM_OPTIONS", value_delimiter = ',')]
     without_stream_options: Option<Vec<String>>,
     /// Models that show all they think, separated by commas; a * at the end stands for any. A stream of others that
     /// ends early costs the hold.
     #[arg(long, value_name = "MODELS", env = "KEYMETER_FRONT__SHOWS_THINKING", value_delimiter = ',')]
     shows_thinking: Option<Vec<String>>,
+    /// Which lines are logged: info (default), warn, debug, or by target, as `log.filter` of the server.
+    #[arg(long, value_name = "FILTER", env = "KEYMETER_LOG__FILTER")]
+    log_filter: Option<String>,
+}
+
+#[expect(clippy::unnecessary_wraps, reason = "clap wants a result")]
+fn hidden(text: &str) -> Result<SecretString, Infallible> {
+    Ok(text.into())
 }
 
 /// The settings of the arguments, where they say nothing those of the file.
@@ -121,19 +134,19 @@ macro_rules! or_file {
 
 impl FrontArgs {
     fn or_file(self, file: Self) -> Self {
-        or_file!(self, file; listen operation_listen url credential_file upstream upstream_key_file upstream_ca upstream_headers messages_key
-            provider shape max_tokens image_tokens max_searches hold_usd ttl_seconds on_expiry max_requests answer_model
-            trusted_proxies on_leave read_timeout_seconds members betas uncounted references without_stream_options
-            shows_thinking)
+        or_file!(self, file; listen url credential_file credential upstream upstream_key_file upstream_ca
+            upstream_headers messages_key operation_listen provider shape max_tokens image_tokens max_searches hold_usd
+            ttl_seconds on_expiry max_requests answer_model trusted_proxies on_leave read_timeout_seconds members betas
+            uncounted references without_stream_options shows_thinking log_filter)
     }
 
     fn settings(self) -> Result<FrontSettings, String> {
         let url = |name: &str, text: String| text.parse::<Uri>().map_err(|error| format!("--{name} {text}: {error}"));
         let upstream = self.upstream.ok_or("--upstream is missing: the API, such as https://api.openai.com/v1")?;
-        let credential = match (self.credential_file, std::env::var("KEYMETER_CREDENTIAL")) {
+        let credential = match (self.credential_file, self.credential) {
             (Some(path), _) => secret(&path)?,
-            (None, Ok(credential)) => credential.into(),
-            (None, Err(_)) => {
+            (None, Some(credential)) => credential,
+            (None, None) => {
                 return Err("--credential-file is missing: `keymeter gateway create front` prints a credential".into());
             }
         };
@@ -222,8 +235,9 @@ fn section(path: &Path) -> Result<FrontArgs, String> {
 
 pub fn run(arguments: FrontArgs, file: Option<&Path>) -> Result<(), CommandFailure> {
     let file = file.map(section).transpose()?.unwrap_or_default();
-    let settings = arguments.or_file(file).settings()?;
-    let filter = std::env::var("KEYMETER_LOG__FILTER").unwrap_or_else(|_| "info".to_owned());
+    let mut arguments = arguments.or_file(file);
+    let filter = arguments.log_filter.take().unwrap_or_else(|| "info".to_owned());
+    let settings = arguments.settings()?;
     let _waiting_lines = telemetry::log::start((&filter, LogFormat::Text), Writing::InBackground, None)?;
     let started = |address: SocketAddr| {
         print_line(&format!("The metering front of {} listens on http://{address}", settings.upstream));

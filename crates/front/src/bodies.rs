@@ -16,7 +16,7 @@ const MAX_BODY: usize = 32 * 1024 * 1024;
 
 /// For what is read before a key is verified, and for the rest.
 const TIME: Duration = Duration::from_secs(10);
-const TIME_OF_LARGE: Duration = Duration::from_secs(120);
+const TIME_OF_LARGE: Duration = Duration::from_mins(2);
 
 /// Memory is counted in so many bytes.
 const UNIT: usize = 4_096;

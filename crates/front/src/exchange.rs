@@ -33,7 +33,7 @@ use crate::settlements::{Place, ReservationEnd, ReservationMade};
 use crate::upstream::NoAnswer;
 
 /// How long a client may take nothing of its answer.
-const CLIENT_STALL: Duration = Duration::from_secs(60);
+const CLIENT_STALL: Duration = Duration::from_mins(1);
 
 /// An answer whose client has left is read no longer, and no further, than this.
 const MAX_UNREAD_TIME: Duration = Duration::from_hours(1);

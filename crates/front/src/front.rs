@@ -25,7 +25,7 @@ const HEADER_TIMEOUT: Duration = Duration::from_secs(30);
 const IDLE: Duration = Duration::from_secs(4_000);
 
 /// How long requests under way have when it stops.
-const DRAIN: Duration = Duration::from_secs(600);
+const DRAIN: Duration = Duration::from_mins(10);
 
 /// Serves until `stop` resolves; then what is under way is finished, and settled. `started` gets the address on which
 /// it listens.

@@ -51,8 +51,8 @@ pub struct FrontOptions {
     pub answer_model: bool,
     /// Networks of proxies in front. `X-Forwarded-For` is believed only from these.
     pub trusted_proxies: Vec<IpNet>,
-    /// What happens if a client leaves: its answer is read to the end, because the provider bills it, or the upstream is
-    /// left too, because one's own machines stop then.
+    /// What happens if a client leaves: its answer is read to the end, because the provider bills it, or the upstream
+    /// is left too, because one's own machines stop then.
     pub on_leave: OnLeave,
     /// Seconds of silence after which the upstream is given up.
     pub read_timeout_seconds: u32,

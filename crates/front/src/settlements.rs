@@ -177,10 +177,7 @@ impl Settlements {
             log_refused("release", released);
             return Ok(());
         };
-        let refused = match self.try_call("settle", &with_id(settle, id)).await? {
-            Ok(_) => return Ok(()),
-            Err(refused) => refused,
-        };
+        let Err(refused) = self.try_call("settle", &with_id(settle, id)).await? else { return Ok(()) };
         if matches!(refused.status, 400 | 403) {
             tracing::warn!(error = refused.body.error, "Keymeter refused a cost: the hold is charged");
             let hold = json!({ "reservation_id": id, "quota": reserved });

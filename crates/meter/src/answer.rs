@@ -15,8 +15,8 @@ pub struct Answer<'j> {
 }
 
 impl<'j> Answer<'j> {
-    /// The event, its `response`, its `message`, its `x_groq` (Groq's last event) or its first choice (Moonshot's): what
-    /// has the root.
+    /// The event, its `response`, its `message`, its `x_groq` (Groq's last event) or its first choice (Moonshot's):
+    /// what has the root.
     ///
     /// # Errors
     /// See [`WrongType`].

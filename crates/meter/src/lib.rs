@@ -1,9 +1,9 @@
 //! The metering of requests to language models: what a request may cost, and what its answer did cost.
 //!
-//! Bytes in, decisions out: no clock, no socket, in linear time and bounded memory. A door, such as a proxy, reads a body
-//! with [`read_request`](request::read_request), which refuses it or says what to hold; gives the answer as it passes to an
-//! [`AnswerMeter`](answer_meter::AnswerMeter); and settles what that says at the end. `cases/` has a file for each
-//! situation.
+//! Bytes in, decisions out: no clock, no socket, in linear time and bounded memory. A door, such as a proxy, reads a
+//! body with [`read_request`](request::read_request), which refuses it or says what to hold; gives the answer as it
+//! passes to an [`AnswerMeter`](answer_meter::AnswerMeter); and settles what that says at the end. `cases/` has a file
+//! for each situation.
 //!
 //! [`Extractors`](extractors::Extractors) are data: ours, and those that `genai-prices` publishes. One is chosen by
 //! provider and API, and reads an answer ([`extract`](extractor::Extractor::extract)) or the events of a stream

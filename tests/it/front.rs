@@ -342,3 +342,35 @@ async fn nothing_passes_without_keymeter_and_what_was_done_is_charged_when_it_is
     eventually("both are charged", async || keymeter.remain(id).await == QUOTA - 300).await;
     front.stop().await;
 }
+
+#[sqlx::test(migrator = "keymeter::storage::MIGRATOR")]
+async fn a_hold_is_extended_for_as_long_as_an_answer_comes(pool: PgPool) {
+    let keymeter = Keymeter::start(&pool).await;
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let upstream = listener.local_addr().unwrap();
+    tokio::spawn(async move {
+        let (mut stream, _) = listener.accept().await.unwrap();
+        read_request(&mut stream).await.unwrap();
+        stream
+            .write_all(b"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nConnection: close\r\n\r\n")
+            .await
+            .unwrap();
+        // None of the pauses is as long as half of the hold.
+        for _ in 0..12 {
+            stream.write_all(b": still thinking\n\n").await.unwrap();
+            tokio::time::sleep(Duration::from_millis(300)).await;
+        }
+        let usage = json!({ "choices": [], "usage": { "prompt_tokens": 100, "completion_tokens": 10 } });
+        stream.write_all(format!("data: {usage}\n\n").as_bytes()).await.unwrap();
+    });
+    let front = keymeter.front(upstream, FrontOptions { ttl_seconds: 2, ..FrontOptions::default() }).await;
+    let (id, key) = keymeter.key(QUOTA).await;
+    let body = json!({ "model": "m", "messages": [], "max_tokens": 100, "stream": true }).to_string().into_bytes();
+    let answer = front.post("/v1/chat/completions", &key, &[], body).await;
+    assert!(answer.text().await.unwrap().contains("completion_tokens"));
+    front.stop().await;
+    assert_eq!(keymeter.remain(id).await, QUOTA - 150);
+    let seconds: i64 =
+        sqlx::query_scalar("select expires_at - created_time from reservations").fetch_one(&pool).await.unwrap();
+    assert!(seconds > 3, "{seconds}");
+}

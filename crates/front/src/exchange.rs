@@ -21,7 +21,7 @@ use keymeter_meter::route::Route;
 use rand::TryRng;
 use serde_json::{Map, Value, json};
 use tokio::sync::{mpsc, oneshot};
-use tokio::time::{Instant, timeout};
+use tokio::time::{Instant, timeout, timeout_at};
 
 use crate::address::client_address;
 use crate::door::Door;
@@ -89,14 +89,18 @@ async fn exchange(
     let place = place.ok_or_else(|| FrontRefusal::unavailable("too many settlements wait"))?;
     let (place, reserved) = reserve(&door, &caller, &metered, place).await?;
     let (answer, answered) = oneshot::channel();
-    let task = Task { door, route, extractors, metered, reserved, place: Some(place), answer: Some(answer) };
-    let bytes = task.metered.body.clone().map_or_else(|| read.bytes.clone(), Bytes::from);
+    let extend_at = Instant::now() + half_of(door.options.ttl_seconds);
+    let place = Some(place);
+    let mut task = Task { door, route, extractors, metered, reserved, place, extend_at, answer: Some(answer) };
+    let bytes = task.metered.body.take().map_or_else(|| read.bytes.clone(), Bytes::from);
     let headers = to_upstream(&head.headers, task.door.upstream.headers(), true);
     let (path, query) = (head.uri.path().to_owned(), query_of(&head));
     // Its own task: a client that leaves does not end it.
     tokio::spawn(async move {
-        task.run(path, query, headers, bytes).await;
+        let sent = task.send(&path, query, headers, bytes).await;
+        // Its memory is for others as soon as it is sent.
         drop(read);
+        task.answer(sent).await;
     });
     answered.await.unwrap_or_else(|_| Err(FrontRefusal::misconfigured()))
 }
@@ -283,6 +287,8 @@ struct Task {
     metered: MeteredRequest,
     reserved: Reserved,
     place: Option<Place>,
+    /// When the hold is extended next.
+    extend_at: Instant,
     answer: Option<oneshot::Sender<Result<Response, FrontRefusal>>>,
 }
 
@@ -296,18 +302,33 @@ impl Drop for Task {
 }
 
 impl Task {
-    async fn run(mut self, path: String, query: &'static str, headers: HeaderMap, body: Bytes) {
+    /// Sends the request to the upstream; `None` if the client left meanwhile, and the upstream was left too.
+    async fn send(
+        &mut self,
+        path: &str,
+        query: &str,
+        headers: HeaderMap,
+        body: Bytes,
+    ) -> Option<Result<http::Response<Incoming>, NoAnswer>> {
         let (door, route) = (Arc::clone(&self.door), self.route);
-        let sent = door.upstream.send(Method::POST, (&path, query), (route, headers), body);
+        let sent = door.upstream.send(Method::POST, (path, query), (route, headers), body);
         let leaves = door.options.on_leave == OnLeave::Close;
         let mut answer = self.answer.take();
         let sent = tokio::select! {
-            sent = self.extended(sent) => sent,
-            () = closed(&mut answer), if leaves => return self.settle(Outcome::hold("the client left before the answer")),
+            sent = self.extended(sent) => Some(sent),
+            () = closed(&mut answer), if leaves => None,
         };
         self.answer = answer;
+        sent
+    }
+
+    /// Answers the client, and settles.
+    async fn answer(mut self, sent: Option<Result<http::Response<Incoming>, NoAnswer>>) {
+        let Some(sent) = sent else {
+            return self.settle(Outcome::hold("the client left before the answer"));
+        };
         let refusal = match sent {
-            Ok(answer) => match checked(&door, answer) {
+            Ok(answer) => match checked(&self.door, answer) {
                 Ok(answer) => return self.pass(answer).await,
                 Err(refusal) => {
                     self.settle(Outcome::nothing("the upstream refused it"));
@@ -395,14 +416,14 @@ impl Task {
         meter.end(end)
     }
 
-    /// Waits, and extends the hold for as long as it takes.
-    async fn extended<T>(&self, work: impl Future<Output = T>) -> T {
+    /// Waits, and extends the hold when half of its time is over.
+    async fn extended<T>(&mut self, work: impl Future<Output = T>) -> T {
         let mut work = std::pin::pin!(work);
-        let half = Duration::from_secs(u64::from(self.door.options.ttl_seconds).div_ceil(2));
         loop {
-            if let Ok(done) = timeout(half, &mut work).await {
+            if let Ok(done) = timeout_at(self.extend_at, &mut work).await {
                 return done;
             }
+            self.extend_at = Instant::now() + half_of(self.door.options.ttl_seconds);
             if let ReservationMade::Known { id, .. } = &self.reserved.reservation {
                 let body = json!({ "reservation_id": id, "ttl_seconds": self.door.options.ttl_seconds });
                 match self.door.keymeter.call("extend", &body).await {
@@ -442,6 +463,10 @@ impl Task {
         let settle = Some(Value::Object(settle));
         place.settle(ReservationEnd { reservation: self.reserved.reservation.clone(), settle });
     }
+}
+
+fn half_of(ttl_seconds: u32) -> Duration {
+    Duration::from_secs(u64::from(ttl_seconds).div_ceil(2))
 }
 
 /// Waits until the client that waits for an answer has left.

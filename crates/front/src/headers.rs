@@ -7,13 +7,12 @@ use http::header::{
 
 /// Of a client's headers, only these reach the upstream. Any other may have a key that was not checked, tell a gateway
 /// to send its own key elsewhere, or ask for an answer that cannot be read.
-const PASSED: [HeaderName; 6] = [
+const PASSED: [HeaderName; 5] = [
     ACCEPT,
     USER_AGENT,
     HeaderName::from_static("traceparent"),
     HeaderName::from_static("anthropic-version"),
     HeaderName::from_static("anthropic-beta"),
-    HeaderName::from_static("openai-beta"),
 ];
 
 /// Of the upstream's headers, these do not reach the client: they are of its connection, or name its account.

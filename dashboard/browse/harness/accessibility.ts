@@ -9,7 +9,10 @@ const RULES: RunOptions = {
 /** The violations of WCAG 2 A and AA that axe finds: rule and element. */
 export async function violations(thing: Locator): Promise<string[]> {
   await loadAxe(thing.page());
-  const results = await thing.evaluate<AxeResults, RunOptions>((element, rules) => {
+  const results = await thing.evaluate<AxeResults, RunOptions>(async (element, rules) => {
+    // What fades in has too little contrast until it is there.
+    const fading = document.getAnimations().filter((animation) => animation instanceof CSSTransition);
+    await Promise.allSettled(fading.map(({ finished }) => finished));
     const { axe } = window as unknown as { axe: typeof import('axe-core') };
     return axe.run(element, rules);
   }, RULES);

@@ -87,7 +87,7 @@ test-clients: ## Check and test the clients against the real program (needs Pyth
 	scripts/clients.sh $(TEST_ARGS)
 
 .PHONY: test-gateways
-test-gateways: ## Test the LiteLLM plug-in and the metering front in the real programs (needs Python, npm, nginx; 6 minutes or more; TEST_ARGS, ONLY)
+test-gateways: ## Test the LiteLLM plug-in and the metering front in the real programs (needs Python, npm; 6 minutes or more; TEST_ARGS, ONLY)
 	@[ -n "$(KEYMETER_PROGRAM)" ] || $(BUILD_AS_TESTED)
 	scripts/gateways.sh $(TEST_ARGS)
 

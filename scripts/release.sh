@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Builds what a release consists of, for the platform it runs on, into target/release-files:
 #
-#   keymeter-VERSION-PLATFORM.tar.gz   the program, its settings and its systemd unit
+#   keymeter-VERSION-PLATFORM.tar.gz   the program, its settings and its systemd units
 #   keymeter-VERSION-PLATFORM.cdx.json, keymeter-VERSION-PLATFORM-dashboard.cdx.json
 #                                      what it is made of: crates and npm packages (SBOM, CycloneDX)
 #   keymeter-VERSION-PLATFORM.sha256   their checksums
@@ -48,7 +48,7 @@ said=$("$program" --version)
 
 cp "$program" LICENSE CHANGELOG.md "$out/$name"
 cp config/default.toml "$out/$name/default.toml"
-cp examples/systemd/keymeter.service "$out/$name"
+cp examples/systemd/keymeter.service examples/systemd/keymeter-front.service "$out/$name"
 tar --create --gzip --file "$out/$name.tar.gz" --directory "$out" --sort=name --mtime="@$SOURCE_DATE_EPOCH" \
     --owner=0 --group=0 --numeric-owner "$name"
 rm -r "${out:?}/$name"

@@ -49,9 +49,6 @@ if [[ $goal == test ]]; then
     needs shellcheck shellcheck
     has_file /etc/ssl/certs/ca-certificates.crt || [[ $(uname) != Linux ]] || missing+=(ca-certificates)
     needs nginx nginx
-    # For the metering front.
-    has_file '/usr/lib/nginx/modules/ngx_http_lua_module.so' && has_file '/usr/lib/*/lua/5.1/cjson.so' ||
-        [[ $(uname) != Linux || ,${KEYMETER_TEST_WITHOUT:-}, == *,nginx,* ]] || missing+=('libnginx-mod-http-lua lua-cjson')
     needs caddy caddy
     [[ ,${KEYMETER_TEST_WITHOUT:-}, == *,mariadb,* ]] || needs mariadbd mariadb-server-core
     [[ -n ${KEYMETER_TEST_DATABASE_URL:-} ]] || needs psql postgresql-client

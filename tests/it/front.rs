@@ -374,3 +374,45 @@ async fn a_hold_is_extended_for_as_long_as_an_answer_comes(pool: PgPool) {
         sqlx::query_scalar("select expires_at - created_time from reservations").fetch_one(&pool).await.unwrap();
     assert!(seconds > 3, "{seconds}");
 }
+
+#[sqlx::test(migrator = "keymeter::storage::MIGRATOR")]
+async fn the_demo_upstream_is_metered_whole_and_streamed(pool: PgPool) {
+    let keymeter = Keymeter::start(&pool).await;
+    let front = keymeter.front(keymeter_front::demo_upstream::start().await.unwrap(), FrontOptions::default()).await;
+    let (id, key) = keymeter.key(QUOTA).await;
+    for is_stream in [false, true] {
+        let body = json!({ "model": "echo", "stream": is_stream, "max_tokens": 100,
+            "messages": [{ "role": "user", "content": "hello" }] });
+        let answer = front.post("/v1/chat/completions", &key, &[], body.to_string().into_bytes()).await;
+        assert_eq!(answer.status(), 200);
+        let said = answer.text().await.unwrap();
+        assert!(said.contains("hello") && said.contains("\"usage\""), "{said}");
+    }
+    let models = reqwest::Client::new().get(format!("http://{}/v1/models", front.address)).bearer_auth(&key);
+    assert!(models.send().await.unwrap().text().await.unwrap().contains("echo"));
+    front.stop().await;
+    // "You said: hello" are four tokens, and a body of some hundred bytes some thirty.
+    let cost = QUOTA - keymeter.remain(id).await;
+    assert!((80..130).contains(&cost), "{cost}");
+}
+
+#[sqlx::test(migrator = "keymeter::storage::MIGRATOR")]
+async fn a_hold_that_is_charged_says_so_and_an_unknown_address_passes_nothing(pool: PgPool) {
+    let keymeter = Keymeter::start(&pool).await;
+    let upstream = upstream(HEAD.to_owned(), b"{}".to_vec(), Ending::Complete).await;
+    let trusted_proxies = vec!["127.0.0.1/32".parse().unwrap()];
+    let front = keymeter.front(upstream, FrontOptions { trusted_proxies, ..FrontOptions::default() }).await;
+    let (id, key) = keymeter.key(QUOTA).await;
+    let body = json!({ "model": "m", "messages": [], "max_tokens": 100 }).to_string().into_bytes();
+    for forwarded in ["garbage", "", "127.0.0.1, ::x"] {
+        let headers = [("x-forwarded-for", forwarded)];
+        let answer = front.post("/v1/chat/completions", &key, &headers, body.clone()).await;
+        assert_eq!(answer.status(), 500, "{forwarded}");
+    }
+    let headers = [("x-forwarded-for", "203.0.113.5")];
+    assert_eq!(front.post("/v1/chat/completions", &key, &headers, body).await.status(), 200);
+    front.stop().await;
+    let charge: (i64, Option<String>) =
+        sqlx::query_as("select quota, hold_reason from charges").fetch_one(&pool).await.unwrap();
+    assert_eq!(charge, (QUOTA - keymeter.remain(id).await, Some("invalid_usage".to_owned())));
+}

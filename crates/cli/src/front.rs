@@ -10,8 +10,8 @@ use http::Uri;
 use ipnet::IpNet;
 use keymeter::telemetry;
 use keymeter::telemetry::log::{LogFormat, Writing};
-use keymeter_front::front;
 use keymeter_front::settings::{FrontOptions, FrontSettings, HoldExpiry, KeyHeader, OnLeave};
+use keymeter_front::{demo_upstream, front};
 use keymeter_meter::settings::MeterSettings;
 use secrecy::SecretString;
 use serde::Deserialize;
@@ -40,7 +40,8 @@ pub struct FrontArgs {
     #[serde(skip)]
     #[arg(long, hide = true, env = "KEYMETER_CREDENTIAL", hide_env_values = true, value_parser = hidden)]
     credential: Option<SecretString>,
-    /// The API, by the base URL that an SDK takes, such as `https://api.openai.com/v1`
+    /// The API, by the base URL that an SDK takes, such as `https://api.openai.com/v1`; or `demo`, one in this program
+    /// that repeats what it was asked.
     #[arg(long, value_name = "URL", env = "KEYMETER_FRONT__UPSTREAM")]
     upstream: Option<String>,
     /// The file with the API's own key. Without one, none is sent.
@@ -182,6 +183,8 @@ impl FrontArgs {
             read_timeout_seconds: self.read_timeout_seconds.unwrap_or(default.read_timeout_seconds),
             meter,
         };
+        // `demo` stands for an address that is known when it runs.
+        let upstream = if upstream == DEMO { "http://127.0.0.1/v1".to_owned() } else { upstream };
         Ok(FrontSettings {
             listen: self.listen.unwrap_or_else(|| "127.0.0.1:8080".to_owned()),
             url: url("url", self.url.unwrap_or_else(|| "http://127.0.0.1:3000".to_owned()))?,
@@ -194,6 +197,9 @@ impl FrontArgs {
         })
     }
 }
+
+/// The upstream that needs no account.
+const DEMO: &str = "demo";
 
 /// The values of a setting, the default first.
 const KEY_HEADERS: [(&str, KeyHeader); 2] =
@@ -214,11 +220,11 @@ fn header(line: &str) -> Result<(String, String), String> {
     Ok((name.trim().to_owned(), value.trim().to_owned()))
 }
 
-/// The first line of a file.
+/// The last word of the first line of a file: commands print a secret after what it is.
 fn secret(path: &Path) -> Result<SecretString, String> {
     let text = std::fs::read_to_string(path).map_err(|error| format!("cannot read {}: {error}", path.display()))?;
-    let line = text.lines().next().unwrap_or_default().trim();
-    if line.is_empty() { Err(format!("{} is empty", path.display())) } else { Ok(line.to_owned().into()) }
+    let word = text.lines().next().and_then(|line| line.split_whitespace().last());
+    word.map(|word| word.to_owned().into()).ok_or_else(|| format!("{} is empty", path.display()))
 }
 
 /// The section `[front]` of a settings file.
@@ -237,11 +243,9 @@ pub fn run(arguments: FrontArgs, file: Option<&Path>) -> Result<(), CommandFailu
     let file = file.map(section).transpose()?.unwrap_or_default();
     let mut arguments = arguments.or_file(file);
     let filter = arguments.log_filter.take().unwrap_or_else(|| "info".to_owned());
-    let settings = arguments.settings()?;
+    let is_demo = arguments.upstream.as_deref() == Some(DEMO);
+    let mut settings = arguments.settings()?;
     let _waiting_lines = telemetry::log::start((&filter, LogFormat::Text), Writing::InBackground, None)?;
-    let started = |address: SocketAddr| {
-        print_line(&format!("The metering front of {} listens on http://{address}", settings.upstream));
-    };
     let runtime = tokio::runtime::Runtime::new().map_err(|error| format!("cannot start threads: {error}"))?;
     let served = runtime.block_on(async {
         let caught = |kind| signal(kind).map_err(|error| format!("cannot catch a signal: {error}"));
@@ -251,6 +255,14 @@ pub fn run(arguments: FrontArgs, file: Option<&Path>) -> Result<(), CommandFailu
                 _ = terminate.recv() => {}
                 _ = interrupt.recv() => {}
             }
+        };
+        if is_demo {
+            let address = demo_upstream::start().await.map_err(|error| error.to_string())?;
+            settings.upstream = format!("http://{address}/v1").parse().map_err(|error| format!("{error}"))?;
+        }
+        let upstream = settings.upstream.to_string();
+        let started = |address: SocketAddr| {
+            print_line(&format!("The metering front of {upstream} listens on http://{address}"));
         };
         front::run(&settings, started, stop).await.map_err(|error| error.to_string())
     });

@@ -26,7 +26,7 @@ use tokio::time::{Instant, timeout, timeout_at};
 use crate::address::client_address;
 use crate::door::Door;
 use crate::headers::{has_odd_length, key_of, to_client, to_upstream};
-use crate::keymeter::{Answered, Unanswered};
+use crate::keymeter::Unanswered;
 use crate::refusals::FrontRefusal;
 use crate::settings::OnLeave;
 use crate::settlements::{Place, ReservationEnd, ReservationMade};
@@ -67,7 +67,12 @@ async fn exchange(
         FrontRefusal::invalid_key("send a valid API key as `Authorization: Bearer` or `x-api-key`, not in the address")
     })?;
     let address = client_address(peer.ip(), &head.headers, &door.options.trusted_proxies);
-    let caller = Caller { key, address: address.map(|address| address.to_string()) };
+    let Some(address) = address else {
+        // Without one, a key's `allow_ips` would not be checked.
+        tracing::error!("a trusted proxy sends an `X-Forwarded-For` that cannot be read");
+        return Err(FrontRefusal::misconfigured());
+    };
+    let caller = Caller { key, address: address.to_string() };
     let read = door.bodies.read(body, verify(&door, &caller, None)).await?;
     let Some(extractors) = door.extractors.newest() else {
         verify(&door, &caller, None).await?;
@@ -108,7 +113,7 @@ async fn exchange(
 /// Who asks.
 struct Caller {
     key: String,
-    address: Option<String>,
+    address: String,
 }
 
 fn check_head(door: &Door, head: &Parts, body: &Body) -> Result<(), FrontRefusal> {
@@ -151,8 +156,7 @@ fn model_of(body: &[u8]) -> Option<String> {
 
 /// Whether a key may be used, for a model if one is named.
 async fn verify(door: &Door, caller: &Caller, model: Option<&str>) -> Result<(), FrontRefusal> {
-    let mut body = json!({ "key": caller.key, "quota": 0 });
-    set(&mut body, "ip", caller.address.as_deref());
+    let mut body = json!({ "key": caller.key, "quota": 0, "ip": caller.address });
     set(&mut body, "model", model);
     let answered = door.keymeter.call("verify", &body).await.map_err(|error| unavailable(&error))?;
     if answered.status != 200 {
@@ -170,16 +174,16 @@ async fn reserve(
     caller: &Caller,
     metered: &MeteredRequest,
     place: Place,
-) -> Result<(Place, Reserved), FrontRefusal> {
+) -> Result<(Place, ReservationMade), FrontRefusal> {
     let options = &door.options;
     let mut body = json!({
         "key": caller.key,
+        "ip": caller.address,
         "model": metered.model,
         "request_id": random_id()?,
         "ttl_seconds": options.ttl_seconds,
         "on_expiry": options.on_expiry.as_str(),
     });
-    set(&mut body, "ip", caller.address.as_deref());
     set(&mut body, "provider", options.provider.as_deref());
     match &options.hold_usd {
         Some(dollars) => set(&mut body, "usd", Some(dollars)),
@@ -194,7 +198,7 @@ async fn reserve(
     };
     match door.keymeter.call("reserve", &body).await {
         Ok(made) if made.status == 200 => match ReservationMade::read(&made) {
-            Ok(reservation) => Ok((place, Reserved { reservation, held: held_of(&made) })),
+            Ok(reservation) => Ok((place, reservation)),
             Err(reason) => Err(FrontRefusal::unavailable(&reason)),
         },
         Ok(answered) if answered.status >= 500 => {
@@ -210,16 +214,6 @@ async fn reserve(
             Err(refusal)
         }
     }
-}
-
-/// A reservation that was made.
-struct Reserved {
-    reservation: ReservationMade,
-    held: i64,
-}
-
-fn held_of(made: &Answered) -> i64 {
-    made.body.data["reserved"].as_i64().unwrap_or(0)
 }
 
 fn unavailable(error: &Unanswered) -> FrontRefusal {
@@ -285,7 +279,7 @@ struct Task {
     route: Route,
     extractors: Arc<Extractors>,
     metered: MeteredRequest,
-    reserved: Reserved,
+    reserved: ReservationMade,
     place: Option<Place>,
     /// When the hold is extended next.
     extend_at: Instant,
@@ -424,7 +418,7 @@ impl Task {
                 return done;
             }
             self.extend_at = Instant::now() + half_of(self.door.options.ttl_seconds);
-            if let ReservationMade::Known { id, .. } = &self.reserved.reservation {
+            if let ReservationMade::Known { id, .. } = &self.reserved {
                 let body = json!({ "reservation_id": id, "ttl_seconds": self.door.options.ttl_seconds });
                 match self.door.keymeter.call("extend", &body).await {
                     Ok(answered) if answered.status == 200 => {}
@@ -443,9 +437,13 @@ impl Task {
         let mut settle = Map::new();
         match outcome.charge {
             Charge::Nothing => {
-                return place.settle(ReservationEnd { reservation: self.reserved.reservation.clone(), settle: None });
+                return place.settle(ReservationEnd { reservation: self.reserved.clone(), settle: None });
             }
-            Charge::Hold => drop(settle.insert("quota".to_owned(), self.reserved.held.into())),
+            Charge::Hold => {
+                // A usage that says nothing: the hold is charged, and recorded as that.
+                let settle = Some(json!({ "usage": {} }));
+                return place.settle(ReservationEnd { reservation: self.reserved.clone(), settle });
+            }
             Charge::Told(dollars) => drop(settle.insert("usd".to_owned(), dollars.to_string().into())),
             Charge::Units => {}
         }
@@ -461,7 +459,7 @@ impl Task {
             settle.insert("model".to_owned(), model.into());
         }
         let settle = Some(Value::Object(settle));
-        place.settle(ReservationEnd { reservation: self.reserved.reservation.clone(), settle });
+        place.settle(ReservationEnd { reservation: self.reserved.clone(), settle });
     }
 }
 

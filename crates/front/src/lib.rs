@@ -7,6 +7,7 @@
 
 mod address;
 mod bodies;
+pub mod demo_upstream;
 mod door;
 mod ended;
 pub mod error;

@@ -1,4 +1,4 @@
-"""Keymeter or nginx ends in the middle of requests. Nothing is free, nothing is lost, nothing is charged twice."""
+"""Keymeter or the front ends in the middle of requests. Nothing is free, nothing is lost, nothing is charged twice."""
 
 from __future__ import annotations
 
@@ -150,7 +150,7 @@ def test_a_graceful_stop_settles_first(start: Callable[..., Front], keymeter: Ke
         eventually(lambda: all(key.held() for key in keys))
         assert front.stop(signal.SIGTERM) == 0
         assert all(answer.result().status_code == 200 for answer in answers)
-    # At once: all was settled when nginx had ended.
+    # At once: all was settled when the front had ended.
     assert [key.now()["used_quota"] for key in keys] == [key.charges()[0]["quota"] for key in keys]
     for key in keys:
         key.settled(cost())

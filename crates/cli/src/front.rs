@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 use http::Uri;
 use ipnet::IpNet;
+use keymeter::domain::usd_cost::UsdCost;
 use keymeter::telemetry;
 use keymeter::telemetry::log::{LogFormat, Writing};
 use keymeter_front::settings::{FrontOptions, FrontSettings, HoldExpiry, KeyHeader, OnLeave};
@@ -151,6 +152,12 @@ impl FrontArgs {
                 return Err("--credential-file is missing: `keymeter gateway create front` prints a credential".into());
             }
         };
+        if self.read_timeout_seconds == Some(0) || self.ttl_seconds.is_some_and(|ttl| !(1..=86_400).contains(&ttl)) {
+            return Err("--read-timeout-seconds must be above 0, and --ttl-seconds from 1 to 86400".into());
+        }
+        if self.hold_usd.as_ref().is_some_and(|dollars| dollars.parse::<UsdCost>().is_err()) {
+            return Err("--hold-usd must be dollars, such as 0.05".into());
+        }
         let (meter, default) = (MeterSettings::default(), FrontOptions::default());
         let meter = MeterSettings {
             shape: self.shape.unwrap_or(meter.shape),
@@ -215,8 +222,7 @@ fn choice<T: Copy>(name: &str, text: Option<&str>, values: &[(&str, T); 2]) -> R
 }
 
 fn header(line: &str) -> Result<(String, String), String> {
-    let (name, value) =
-        line.split_once(':').ok_or_else(|| format!("the header {line:?} must be a name, `:` and a value"))?;
+    let (name, value) = line.split_once(':').ok_or("--upstream-headers must be a name, `:` and a value each")?;
     Ok((name.trim().to_owned(), value.trim().to_owned()))
 }
 

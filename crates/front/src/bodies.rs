@@ -36,7 +36,7 @@ pub struct Bodies {
 #[derive(Debug)]
 pub struct ReadBody {
     pub bytes: Bytes,
-    _taken: Vec<OwnedSemaphorePermit>,
+    _taken: Taken,
 }
 
 impl Default for Bodies {
@@ -55,33 +55,57 @@ impl Bodies {
         body: Body,
         verify: impl Future<Output = Result<(), FrontRefusal>>,
     ) -> Result<ReadBody, FrontRefusal> {
-        let mut reading = Reading { body, bytes: Vec::new(), taken: Vec::new(), is_complete: false };
-        let first = take(&self.unverified, UNVERIFIED)?;
-        within(TIME, reading.read_to(UNVERIFIED, None)).await?;
+        let mut reading = Reading { body, bytes: Vec::new(), is_complete: false };
+        let mut first = Taken::of(&self.unverified);
+        within(TIME, reading.read_to(UNVERIFIED, &mut first)).await?;
+        let mut taken = Taken::of(&self.all);
         if !reading.is_complete {
             verify.await?;
-            within(TIME_OF_LARGE, reading.read_to(MAX_BODY, Some(&self.all))).await?;
+            within(TIME_OF_LARGE, reading.read_to(MAX_BODY, &mut taken)).await?;
             if !reading.is_complete {
                 return Err(FrontRefusal::too_large());
             }
         }
-        drop(first);
-        let Reading { bytes, mut taken, .. } = reading;
-        taken.push(take(&self.all, bytes.len().min(UNVERIFIED))?);
-        Ok(ReadBody { bytes: bytes.into(), _taken: taken })
+        taken.grow(reading.bytes.len())?;
+        Ok(ReadBody { bytes: reading.bytes.into(), _taken: taken })
+    }
+}
+
+/// The memory that a body takes.
+#[derive(Debug)]
+struct Taken {
+    memory: Arc<Semaphore>,
+    units: usize,
+    permits: Vec<OwnedSemaphorePermit>,
+}
+
+impl Taken {
+    fn of(memory: &Arc<Semaphore>) -> Self {
+        Self { memory: Arc::clone(memory), units: 0, permits: Vec::new() }
+    }
+
+    /// Takes what so many bytes need in all.
+    fn grow(&mut self, bytes: usize) -> Result<(), FrontRefusal> {
+        let units = bytes.div_ceil(UNIT);
+        let more = u32::try_from(units.saturating_sub(self.units)).unwrap_or(u32::MAX);
+        if more > 0 {
+            let taken = Arc::clone(&self.memory).try_acquire_many_owned(more);
+            self.permits.push(taken.map_err(|_| FrontRefusal::unavailable("there is no memory for another body"))?);
+            self.units = units;
+        }
+        Ok(())
     }
 }
 
 struct Reading {
     body: Body,
     bytes: Vec<u8>,
-    taken: Vec<OwnedSemaphorePermit>,
     is_complete: bool,
 }
 
 impl Reading {
     /// Reads until the body ends or has more bytes than these.
-    async fn read_to(&mut self, most: usize, memory: Option<&Arc<Semaphore>>) -> Result<(), FrontRefusal> {
+    async fn read_to(&mut self, most: usize, taken: &mut Taken) -> Result<(), FrontRefusal> {
         while self.bytes.len() <= most {
             let Some(frame) = self.body.frame().await else {
                 self.is_complete = true;
@@ -89,9 +113,7 @@ impl Reading {
             };
             let frame = frame.map_err(|_| FrontRefusal::invalid_request("the body could not be read"))?;
             if let Ok(data) = frame.into_data() {
-                if let Some(memory) = memory {
-                    self.taken.push(take(memory, data.len())?);
-                }
+                taken.grow(self.bytes.len() + data.len())?;
                 self.bytes.extend_from_slice(&data);
             }
         }
@@ -101,10 +123,4 @@ impl Reading {
 
 async fn within(time: Duration, read: impl Future<Output = Result<(), FrontRefusal>>) -> Result<(), FrontRefusal> {
     tokio::time::timeout(time, read).await.unwrap_or_else(|_| Err(FrontRefusal::too_slow()))
-}
-
-fn take(memory: &Arc<Semaphore>, bytes: usize) -> Result<OwnedSemaphorePermit, FrontRefusal> {
-    let units = u32::try_from(bytes.div_ceil(UNIT)).unwrap_or(u32::MAX);
-    let taken = Arc::clone(memory).try_acquire_many_owned(units);
-    taken.map_err(|_| FrontRefusal::unavailable("there is no memory for another body"))
 }

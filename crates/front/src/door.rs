@@ -1,9 +1,10 @@
 //! What all requests of a front share.
 
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use http::{HeaderValue, Uri};
 use secrecy::ExposeSecret;
+use tokio::task::JoinSet;
 
 use crate::bodies::Bodies;
 use crate::ended::Ended;
@@ -25,6 +26,8 @@ pub struct Door {
     pub settlements: Arc<Settlements>,
     pub bodies: Bodies,
     pub ended: Ended,
+    /// The requests that were let through.
+    tasks: Mutex<JoinSet<()>>,
 }
 
 impl Door {
@@ -48,11 +51,31 @@ impl Door {
             settlements: Arc::new(settlements),
             bodies: Bodies::default(),
             ended: Ended::default(),
+            tasks: Mutex::default(),
         })
+    }
+
+    /// Runs a request that was let through, whether its client waits for it or not.
+    pub fn spawn(&self, task: impl Future<Output = ()> + Send + 'static) {
+        let mut tasks = self.tasks.lock().unwrap_or_else(PoisonError::into_inner);
+        while tasks.try_join_next().is_some() {}
+        tasks.spawn(task);
+    }
+
+    /// Cuts the requests that are still under way: each settles its hold.
+    pub async fn cut_requests(&self) {
+        let mut tasks = std::mem::take(&mut *self.tasks.lock().unwrap_or_else(PoisonError::into_inner));
+        tasks.shutdown().await;
     }
 }
 
 fn check_url(name: &'static str, url: &Uri) -> Result<(), FrontError> {
     let is_http = matches!(url.scheme_str(), Some("http" | "https"));
-    if is_http && url.host().is_some() && url.query().is_none() { Ok(()) } else { Err(FrontError::Url(name)) }
+    // A name and a password would be in logs.
+    let has_user = url.authority().is_some_and(|authority| authority.as_str().contains('@'));
+    if is_http && !has_user && url.host().is_some() && url.query().is_none() {
+        Ok(())
+    } else {
+        Err(FrontError::Url(name))
+    }
 }

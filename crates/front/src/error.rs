@@ -12,7 +12,9 @@ pub enum FrontError {
     Certificates(io::Error),
     #[error("the certificates of {} cannot be used: {reason}", path.display())]
     Ca { path: PathBuf, reason: String },
-    #[error("{0} must be an http or https URL without a query, such as https://api.openai.com/v1")]
+    #[error(
+        "{0} must be an http or https URL without a query, a name and a password, such as https://api.openai.com/v1"
+    )]
     Url(&'static str),
     #[error("the header {0:?} of the upstream cannot be sent")]
     Header(String),

@@ -35,6 +35,9 @@ use crate::upstream::NoAnswer;
 /// How long a client may take nothing of its answer.
 const CLIENT_STALL: Duration = Duration::from_mins(1);
 
+/// After a hold could not be extended.
+const EXTEND_AGAIN: Duration = Duration::from_secs(10);
+
 /// An answer whose client has left is read no longer, and no further, than this.
 const MAX_UNREAD_TIME: Duration = Duration::from_hours(1);
 const MAX_UNREAD: usize = 64 * 1024 * 1024;
@@ -85,13 +88,15 @@ async fn exchange(
         }
         _ => None,
     };
-    let Some(metered) = metered.filter(|_| !route.is_free()) else {
-        let model = head.method.eq(&Method::POST).then(|| model_of(&read.bytes)).flatten();
-        verify(&door, &caller, model.as_deref()).await?;
-        return forward_free(&door, route, &head, read.bytes.clone()).await;
-    };
     let place = door.settlements.begin();
-    let place = place.ok_or_else(|| FrontRefusal::unavailable("too many settlements wait"))?;
+    let place = place.ok_or_else(|| FrontRefusal::unavailable("too many requests and settlements are open"))?;
+    let metered = match metered {
+        Some(metered) if !route.is_free() => metered,
+        free => {
+            verify(&door, &caller, free.as_ref().map(|free| free.model.as_str())).await?;
+            return forward_free(&door, route, &head, read.bytes.clone(), place).await;
+        }
+    };
     let (place, reserved) = reserve(&door, &caller, &metered, place).await?;
     let (answer, answered) = oneshot::channel();
     let extend_at = Instant::now() + half_of(door.options.ttl_seconds);
@@ -101,7 +106,8 @@ async fn exchange(
     let headers = to_upstream(&head.headers, task.door.upstream.headers(), true);
     let (path, query) = (head.uri.path().to_owned(), query_of(&head));
     // Its own task: a client that leaves does not end it.
-    tokio::spawn(async move {
+    let door = Arc::clone(&task.door);
+    door.spawn(async move {
         let sent = task.send(&path, query, headers, bytes).await;
         // Its memory is for others as soon as it is sent.
         drop(read);
@@ -150,10 +156,6 @@ fn names_key(query: &str) -> bool {
     unescaped.split(['&', ';']).any(|pair| pair.split('=').next().is_some_and(|name| name.ends_with("key")))
 }
 
-fn model_of(body: &[u8]) -> Option<String> {
-    serde_json::from_slice::<Value>(body).ok()?["model"].as_str().map(str::to_owned)
-}
-
 /// Whether a key may be used, for a model if one is named.
 async fn verify(door: &Door, caller: &Caller, model: Option<&str>) -> Result<(), FrontRefusal> {
     let mut body = json!({ "key": caller.key, "quota": 0, "ip": caller.address });
@@ -192,26 +194,40 @@ async fn reserve(
     if !metered.context.is_empty() {
         body["context"] = json!(metered.context);
     }
-    let lost = |place: Place, body: Value| {
-        // It may be held all the same, and is released.
-        place.settle(ReservationEnd { reservation: ReservationMade::Lost(body), settle: None });
-    };
-    match door.keymeter.call("reserve", &body).await {
-        Ok(made) if made.status == 200 => match ReservationMade::read(&made) {
-            Ok(reservation) => Ok((place, reservation)),
-            Err(reason) => Err(FrontRefusal::unavailable(&reason)),
-        },
-        Ok(answered) if answered.status >= 500 => {
-            lost(place, body);
-            Err(FrontRefusal::of_keymeter(&answered))
+    let mut reserving = Reserving { place: Some(place), body };
+    match door.keymeter.call("reserve", &reserving.body).await {
+        Ok(made) if made.status == 200 => {
+            let reservation = ReservationMade::read(&made).map_err(|reason| FrontRefusal::unavailable(&reason))?;
+            let place = reserving.place.take();
+            Ok((place.ok_or_else(FrontRefusal::misconfigured)?, reservation))
         }
-        Ok(refused) => Err(FrontRefusal::of_keymeter(&refused)),
-        Err(unanswered) => {
-            let refusal = unavailable(&unanswered);
-            if let Unanswered::Lost(_) = unanswered {
-                lost(place, body);
+        Ok(refused) => {
+            if refused.status < 500 {
+                drop(reserving.place.take());
             }
-            Err(refusal)
+            Err(FrontRefusal::of_keymeter(&refused))
+        }
+        Err(unanswered) => {
+            if let Unanswered::NotSent = unanswered {
+                drop(reserving.place.take());
+            }
+            Err(unavailable(&unanswered))
+        }
+    }
+}
+
+/// A `reserve` that is under way. If nobody waits for its answer any more, or that is lost, it may be held all the
+/// same, and is released.
+struct Reserving {
+    place: Option<Place>,
+    body: Value,
+}
+
+impl Drop for Reserving {
+    fn drop(&mut self) {
+        if let Some(place) = self.place.take() {
+            let reservation = ReservationMade::Lost(std::mem::take(&mut self.body));
+            place.settle(ReservationEnd { reservation, settle: None });
         }
     }
 }
@@ -234,13 +250,24 @@ fn random_id() -> Result<String, FrontRefusal> {
 }
 
 /// Passes on what nobody bills.
-async fn forward_free(door: &Door, route: Route, head: &Parts, body: Bytes) -> Result<Response, FrontRefusal> {
+async fn forward_free(
+    door: &Door,
+    route: Route,
+    head: &Parts,
+    body: Bytes,
+    place: Place,
+) -> Result<Response, FrontRefusal> {
     let has_body = head.method == Method::POST;
     let headers = to_upstream(&head.headers, door.upstream.headers(), has_body);
-    let place = (head.uri.path(), query_of(head));
-    let sent = door.upstream.send(head.method.clone(), place, (route, headers), body).await;
+    let target = (head.uri.path(), query_of(head));
+    let sent = door.upstream.send(head.method.clone(), target, (route, headers), body).await;
     let answer = checked(door, sent.map_err(no_answer)?)?;
     let (head, body) = answer.into_parts();
+    // It has its place until its client has read it.
+    let body = body.map_frame(move |frame| {
+        let _ = &place;
+        frame
+    });
     Ok(answer_of(head.status, &head.headers, Body::new(body)))
 }
 
@@ -349,29 +376,30 @@ impl Task {
 
     /// Passes an answer on, and settles what it did cost.
     async fn pass(mut self, answer: http::Response<Incoming>) {
-        let (head, mut body) = answer.into_parts();
+        let (head, body) = answer.into_parts();
         let (to_client, from_upstream) = mpsc::channel::<Result<Bytes, BrokenAnswer>>(1);
         let stream = stream::unfold(from_upstream, async |mut chunks| Some((chunks.recv().await?, chunks)));
         self.respond(Ok(answer_of(head.status, &head.headers, Body::from_stream(stream))));
         let extractors = Arc::clone(&self.extractors);
         let Some(extractor) = self.route.extractor(&self.door.options.meter, &extractors) else { return };
-        let outcome = self.read(extractor, (&head.headers, head.status), &mut body, to_client).await;
-        self.settle(outcome);
+        self.read(extractor, (&head.headers, head.status), body, to_client).await;
     }
 
+    /// Reads the answer, gives it to the client, and settles.
     async fn read(
         &mut self,
         extractor: &Extractor,
         (headers, status): (&HeaderMap, StatusCode),
-        body: &mut Incoming,
+        mut body: Incoming,
         client: mpsc::Sender<Result<Bytes, BrokenAnswer>>,
-    ) -> Outcome {
+    ) {
         let text = |name: &str| headers.get(name).map(|value| value.to_str().unwrap_or("unreadable"));
         let told_usd = text(TOLD_COST).filter(|_| !self.metered.is_stream);
         let head = AnswerHead { status: status.as_u16(), content_encoding: text("content-encoding"), told_usd };
         let pick = Pick::of(extractor);
         let mut meter = AnswerMeter::new(extractor, &pick, self.metered.expected, head);
         let mut left: Option<Left> = None;
+        let mut is_cut = false;
         let silence = self.door.upstream.read_timeout();
         let end = loop {
             let frame = tokio::select! {
@@ -396,36 +424,51 @@ impl Task {
                 if left.is_over(data.len()) {
                     break End::GivenUp;
                 }
-            } else if !matches!(timeout(CLIENT_STALL, client.send(Ok(data))).await, Ok(Ok(()))) {
-                if self.door.options.on_leave == OnLeave::Close {
-                    break End::Left;
-                }
-                left = Some(Left { since: Instant::now(), bytes: 0 });
+                continue;
             }
+            let sent = self.extended(timeout(CLIENT_STALL, client.send(Ok(data)))).await;
+            let is_stalled = sent.is_err();
+            if matches!(sent, Ok(Ok(()))) {
+                continue;
+            }
+            if self.door.options.on_leave == OnLeave::Close {
+                // Of a client that only takes nothing, more may have been made than was seen.
+                break if is_stalled { End::GivenUp } else { End::Left };
+            }
+            is_cut = is_stalled;
+            left = Some(Left { since: Instant::now(), bytes: 0 });
         };
-        if end != End::Complete {
+        drop(body);
+        self.settle(meter.end(end));
+        if end != End::Complete || is_cut {
             // The client must not take what it has for the whole answer.
             let _ = timeout(CLIENT_STALL, client.send(Err(BrokenAnswer))).await;
         }
-        meter.end(end)
     }
 
     /// Waits, and extends the hold when half of its time is over.
     async fn extended<T>(&mut self, work: impl Future<Output = T>) -> T {
         let mut work = std::pin::pin!(work);
         loop {
+            if Instant::now() >= self.extend_at {
+                self.extend().await;
+            }
             if let Ok(done) = timeout_at(self.extend_at, &mut work).await {
                 return done;
             }
-            self.extend_at = Instant::now() + half_of(self.door.options.ttl_seconds);
-            if let ReservationMade::Known { id, .. } = &self.reserved {
-                let body = json!({ "reservation_id": id, "ttl_seconds": self.door.options.ttl_seconds });
-                match self.door.keymeter.call("extend", &body).await {
-                    Ok(answered) if answered.status == 200 => {}
-                    Ok(answered) => tracing::warn!(status = answered.status, "a hold was not extended"),
-                    Err(error) => tracing::warn!(%error, "a hold was not extended"),
-                }
-            }
+        }
+    }
+
+    async fn extend(&mut self) {
+        let half = half_of(self.door.options.ttl_seconds);
+        // If it fails, or is broken off.
+        self.extend_at = Instant::now() + half.min(EXTEND_AGAIN);
+        let ReservationMade::Known { id, .. } = &self.reserved else { return };
+        let body = json!({ "reservation_id": id, "ttl_seconds": self.door.options.ttl_seconds });
+        match self.door.keymeter.call("extend", &body).await {
+            Ok(answered) if answered.status == 200 => self.extend_at = Instant::now() + half,
+            Ok(answered) => tracing::warn!(status = answered.status, "a hold was not extended"),
+            Err(error) => tracing::warn!(%error, "a hold was not extended"),
         }
     }
 

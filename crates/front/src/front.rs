@@ -62,6 +62,7 @@ pub async fn run(
     let draining = Arc::new(AtomicBool::new(false));
     keymeter_connections::serve(listener, routers, draining, limits.within_open_files(others), stop).await;
     finish_left(&door).await;
+    door.cut_requests().await;
     door.settlements.finish().await;
     for task in tasks {
         task.abort();

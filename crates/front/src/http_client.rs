@@ -21,6 +21,9 @@ const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
 /// How long a connection waits for another request. Servers close theirs later.
 const IDLE: Duration = Duration::from_secs(20);
 
+/// What a connection keeps of an answer that nobody takes.
+const MAX_BUFFER: usize = 64 * 1024;
+
 pub type HttpClient = Client<HttpsConnector<HttpConnector>, Full<Bytes>>;
 
 /// A client that believes the system's certificates, or those of a file.
@@ -39,7 +42,7 @@ pub fn http_client(ca: Option<&Path>) -> Result<HttpClient, FrontError> {
     tcp.set_connect_timeout(Some(CONNECT_TIMEOUT));
     let connector = connector.https_or_http().enable_http1().wrap_connector(tcp);
     let mut builder = Client::builder(TokioExecutor::new());
-    builder.pool_timer(TokioTimer::new()).pool_idle_timeout(IDLE);
+    builder.pool_timer(TokioTimer::new()).pool_idle_timeout(IDLE).http1_max_buf_size(MAX_BUFFER);
     Ok(builder.build(connector))
 }
 

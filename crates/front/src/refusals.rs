@@ -88,7 +88,7 @@ impl FrontRefusal {
 
     /// Keymeter, or this program, has no time for it.
     pub fn unavailable(reason: &str) -> Self {
-        tracing::warn!(reason, "a request was refused, because Keymeter is unavailable");
+        tracing::warn!(reason, "a request cannot be metered now, and was refused");
         let message = "API keys cannot be checked now; retry shortly";
         let retry = Retry::May(Some("2".to_owned()));
         Self::new(StatusCode::SERVICE_UNAVAILABLE, API, "keymeter_unavailable", message, retry)

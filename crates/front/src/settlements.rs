@@ -1,7 +1,8 @@
 //! Settlements that wait for Keymeter. None is dropped: each is sent until it is answered.
 
 use std::collections::VecDeque;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::fmt::{Debug, Formatter};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
@@ -11,7 +12,7 @@ use tokio::sync::Notify;
 use crate::keymeter::{Answered, Keymeter, Unanswered};
 
 /// Settlements that are sent at once.
-const SENDERS: usize = 4;
+const SENDERS: usize = 32;
 
 /// Beyond so many that wait, new requests are refused.
 const MAX_WAITING: usize = 1_000;
@@ -32,7 +33,7 @@ pub struct ReservationEnd {
 }
 
 /// A reservation, as far as it is known.
-#[derive(Debug, Clone)]
+#[derive(Clone)]
 pub enum ReservationMade {
     Known {
         id: String,
@@ -43,12 +44,22 @@ pub enum ReservationMade {
     Lost(Value),
 }
 
+impl Debug for ReservationMade {
+    /// Without the key that is in the body.
+    fn fmt(&self, f: &mut Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("ReservationMade").finish_non_exhaustive()
+    }
+}
+
 /// The requests under way, and the settlements that wait.
 #[derive(Debug)]
 pub struct Settlements {
     keymeter: Arc<Keymeter>,
     waiting: Mutex<VecDeque<ReservationEnd>>,
     arrived: Notify,
+    /// Wakes senders that pause, because there is little time left.
+    stopping: Notify,
+    is_stopping: AtomicBool,
     /// Requests under way and settlements that were not sent.
     open: AtomicUsize,
     max_open: usize,
@@ -86,6 +97,8 @@ impl Settlements {
             keymeter,
             waiting: Mutex::default(),
             arrived: Notify::new(),
+            stopping: Notify::new(),
+            is_stopping: AtomicBool::new(false),
             open: AtomicUsize::new(0),
             max_open,
             unsent: AtomicUsize::new(0),
@@ -120,6 +133,8 @@ impl Settlements {
 
     /// Waits until all are sent, or the time for it is over.
     pub async fn finish(&self) {
+        self.is_stopping.store(true, Ordering::Relaxed);
+        self.stopping.notify_waiters();
         let all_sent = async {
             while self.unsent.load(Ordering::Relaxed) > 0 {
                 self.arrived.notify_one();
@@ -153,7 +168,13 @@ impl Settlements {
                     let waiting = self.unsent.load(Ordering::Relaxed);
                     tracing::warn!(reason, "{waiting} settlements wait for Keymeter");
                     pause = (pause * 2).clamp(FIRST_PAUSE, LONGEST_PAUSE);
-                    tokio::time::sleep(pause).await;
+                    if self.is_stopping.load(Ordering::Relaxed) {
+                        pause = FIRST_PAUSE;
+                    }
+                    tokio::select! {
+                        () = tokio::time::sleep(pause) => {}
+                        () = self.stopping.notified() => pause = FIRST_PAUSE,
+                    }
                 }
             }
         }
@@ -165,7 +186,7 @@ impl Settlements {
     /// Why it has to be sent again.
     async fn send(&self, settlement: &mut ReservationEnd) -> Result<(), String> {
         if let ReservationMade::Lost(reserve) = &settlement.reservation {
-            match self.try_call("reserve", reserve).await? {
+            match self.repeat_reserve(reserve).await? {
                 Ok(made) => settlement.reservation = ReservationMade::read(&made)?,
                 // Nothing was held.
                 Err(_) => return Ok(()),
@@ -188,18 +209,32 @@ impl Settlements {
         Ok(())
     }
 
+    /// A repeated `reserve` is answered with the first reservation before any limit: if a limit refuses it, nothing was
+    /// held.
+    async fn repeat_reserve(&self, reserve: &Value) -> Result<Result<Answered, Answered>, String> {
+        match self.keymeter.call("reserve", reserve).await {
+            Ok(answered) if answered.status == 429 => Ok(Err(answered)),
+            answered => settled(answered),
+        }
+    }
+
     /// A call that is answered: agreed, or refused for good.
     async fn try_call(&self, name: &str, body: &Value) -> Result<Result<Answered, Answered>, String> {
-        match self.keymeter.call(name, body).await {
-            Ok(answered) if answered.status == 200 => Ok(Ok(answered)),
-            // Time, or the operator, can help.
-            Ok(answered) if answered.status >= 500 || answered.body.error == "invalid_gateway" => {
-                Err(format!("it answers {} {}", answered.status, answered.body.error))
-            }
-            Ok(answered) if answered.status == 429 => Err("it answers 429".to_owned()),
-            Ok(answered) => Ok(Err(answered)),
-            Err(unanswered @ (Unanswered::NotSent | Unanswered::Lost(_))) => Err(unanswered.to_string()),
+        settled(self.keymeter.call(name, body).await)
+    }
+}
+
+/// An answer for good, or why the call has to be made again.
+fn settled(answered: Result<Answered, Unanswered>) -> Result<Result<Answered, Answered>, String> {
+    match answered {
+        Ok(answered) if answered.status == 200 => Ok(Ok(answered)),
+        // Time, or the operator, can help.
+        Ok(answered) if answered.status >= 500 || answered.body.error == "invalid_gateway" => {
+            Err(format!("it answers {} {}", answered.status, answered.body.error))
         }
+        Ok(answered) if answered.status == 429 => Err("it answers 429".to_owned()),
+        Ok(answered) => Ok(Err(answered)),
+        Err(unanswered) => Err(unanswered.to_string()),
     }
 }
 

@@ -51,8 +51,9 @@ impl Upstream {
         let mut headers = HeaderMap::new();
         for (name, value) in &settings.options.upstream_headers {
             let pair = name.parse::<HeaderName>().ok().zip(value.parse::<HeaderValue>().ok());
-            let (name, value) = pair.ok_or_else(|| FrontError::Header(name.clone()))?;
-            headers.insert(name, value);
+            let (name, mut value) = pair.ok_or_else(|| FrontError::Header(name.clone()))?;
+            value.set_sensitive(true);
+            headers.append(name, value);
         }
         let secret = |text: String| {
             let mut value = HeaderValue::try_from(text).map_err(|_| FrontError::Header("its key".to_owned()))?;

@@ -66,7 +66,7 @@ def test_too_many_settlements_refuse_new_requests(start: Callable[..., Front], s
     # And then by their settlements.
     eventually(lambda: "2 settlements wait" in front.log())
     assert front.post(key, body_of()).status_code == 503
-    assert "too many settlements wait" in front.log()
+    assert "too many requests and settlements are open" in front.log()
     second.start()
     key.settled(cost(), cost())
     assert front.post(key, body_of()).status_code == 200

@@ -23,8 +23,7 @@ impl Ended {
     }
 
     /// Each number after its label, as a metric has it.
-    pub fn counts(&self) -> [(&'static str, u64); 4] {
-        let counts = self.0.each_ref().map(|counter| counter.load(Ordering::Relaxed));
-        std::array::from_fn(|at| (LABELS.get(at).copied().unwrap_or_default(), counts.get(at).copied().unwrap_or(0)))
+    pub fn counts(&self) -> Vec<(&'static str, u64)> {
+        LABELS.into_iter().zip(&self.0).map(|(label, count)| (label, count.load(Ordering::Relaxed))).collect()
     }
 }

@@ -14,7 +14,7 @@ use crate::http_client::HttpClient;
 /// For one answer.
 const TIMEOUT: Duration = Duration::from_secs(2);
 
-/// The extractors of all providers take longer, and nobody waits for them.
+/// For the extractors of all providers, which are long; no request waits for them.
 const EXTRACTORS_TIMEOUT: Duration = Duration::from_secs(10);
 
 const MAX_ANSWER: usize = 1024 * 1024;

@@ -7,7 +7,6 @@ use http::Uri;
 use ipnet::IpNet;
 use keymeter_meter::settings::MeterSettings;
 use secrecy::SecretString;
-use serde::Deserialize;
 
 /// The settings of a front.
 #[derive(Debug, Clone)]
@@ -30,8 +29,7 @@ pub struct FrontSettings {
 }
 
 /// Settings that have defaults.
-#[derive(Debug, Clone, Deserialize)]
-#[serde(default, deny_unknown_fields)]
+#[derive(Debug, Clone)]
 pub struct FrontOptions {
     /// Where the key goes on messages: the header `x-api-key`, as Anthropic has it, or `authorization`.
     pub messages_key: KeyHeader,
@@ -60,15 +58,13 @@ pub struct FrontOptions {
 }
 
 /// A header that has the key.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "kebab-case")]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum KeyHeader {
     XApiKey,
     Authorization,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "lowercase")]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum HoldExpiry {
     Charge,
     Release,
@@ -83,8 +79,7 @@ impl HoldExpiry {
     }
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "lowercase")]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum OnLeave {
     Read,
     Close,

@@ -40,7 +40,7 @@ struct Key {
 pub enum NoAnswer {
     /// It was not reached, or broke before its status.
     Broken,
-    /// It is too slow, and goes on with its work.
+    /// It is too slow. It may still finish the request, and bill it.
     TooSlow,
 }
 

@@ -164,7 +164,7 @@ impl<'a> AnswerMeter<'a> {
         }
     }
 
-    /// Goes on with the next bytes of the body.
+    /// Reads the next bytes of the body.
     pub fn read(&mut self, bytes: &[u8]) {
         if self.status >= 300 || self.is_encoded {
             return;

@@ -66,7 +66,7 @@ impl Default for EventStream {
 }
 
 impl EventStream {
-    /// Goes on with the next bytes.
+    /// Reads the next bytes.
     pub fn read(&mut self, bytes: &[u8], mut take: impl FnMut(EventPart<'_>)) {
         let mut rest = bytes;
         while let Some((byte, after)) = rest.split_first() {

@@ -75,7 +75,7 @@ impl Default for JsonScanner {
 }
 
 impl JsonScanner {
-    /// Goes on with the next bytes. `take` gets each token; a string can come in several pieces.
+    /// Reads the next bytes. `take` gets each token; a string can come in several pieces.
     ///
     /// # Errors
     /// See [`NotJson`]. Then nothing more can be read.
@@ -186,7 +186,7 @@ impl JsonScanner {
     }
 }
 
-/// Goes on in a string. Returns what is after its end, or nothing and false.
+/// Reads the next bytes of a string. Returns what is after its end, or nothing and false.
 fn scan_string<'b>(
     bytes: &'b [u8],
     is_escaped: &mut bool,

@@ -53,7 +53,7 @@ impl<'p> PickedReader<'p> {
         Self { pick, scanner: JsonScanner::default(), value: PickedValue::new(pick), is_broken: false }
     }
 
-    /// Goes on with the next bytes.
+    /// Reads the next bytes.
     pub fn read(&mut self, bytes: &[u8]) {
         if !self.is_broken {
             self.is_broken = self.scanner.scan(bytes, |token| self.value.take(token)).is_err();

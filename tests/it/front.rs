@@ -416,3 +416,28 @@ async fn a_hold_that_is_charged_says_so_and_an_unknown_address_passes_nothing(po
         sqlx::query_as("select quota, hold_reason from charges").fetch_one(&pool).await.unwrap();
     assert_eq!(charge, (QUOTA - keymeter.remain(id).await, Some("invalid_usage".to_owned())));
 }
+
+/// A request that nobody bills has its place until its client has read the answer, so that clients who do not read
+/// cannot take more than there are.
+#[sqlx::test(migrator = "keymeter::storage::MIGRATOR")]
+async fn a_free_request_has_a_place_as_long_as_its_answer_comes(pool: PgPool) {
+    let keymeter = Keymeter::start(&pool).await;
+    let upstream = upstream(HEAD.to_owned(), b"{".to_vec(), Ending::Silent).await;
+    let max_requests = std::num::NonZeroUsize::MIN;
+    let front = keymeter.front(upstream, FrontOptions { max_requests, ..FrontOptions::default() }).await;
+    let (_, key) = keymeter.key(QUOTA).await;
+    let models = async || {
+        let request = reqwest::Client::new().get(format!("http://{}/v1/models", front.address)).bearer_auth(&key);
+        request.send().await.unwrap()
+    };
+    let mut first = models().await;
+    while first.status() == 503 {
+        tokio::time::sleep(Duration::from_millis(20)).await;
+        first = models().await;
+    }
+    assert_eq!(first.chunk().await.unwrap().unwrap(), "{");
+    assert_eq!(models().await.status(), 503);
+    drop(first);
+    eventually("its place is free again", async || models().await.status() == 200).await;
+    front.stop().await;
+}

@@ -21,4 +21,5 @@ mod operation;
 mod refusals;
 pub mod settings;
 mod settlements;
+mod task;
 mod upstream;

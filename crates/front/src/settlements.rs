@@ -120,7 +120,7 @@ impl Settlements {
         self.unsent.load(Ordering::Relaxed) >= MAX_WAITING || self.open.load(Ordering::Relaxed) >= self.max_open
     }
 
-    /// Requests under way and settlements that wait; and only these.
+    /// Requests under way together with settlements that wait, and the settlements alone.
     pub fn counts(&self) -> (usize, usize) {
         (self.open.load(Ordering::Relaxed), self.unsent.load(Ordering::Relaxed))
     }

@@ -50,7 +50,8 @@ async fn have_run_once(servers: &Servers) -> bool {
     for server in &servers.running {
         let metrics = Client::stranger(server).get("/metrics").await.text;
         let jobs = metrics.lines().filter_map(|line| line.strip_prefix("keymeter_job_last_success_timestamp_seconds"));
-        for (job, at) in jobs.filter_map(|sample| sample.split_once(' ')) {
+        // The names of jobs have spaces.
+        for (job, at) in jobs.filter_map(|sample| sample.rsplit_once(' ')) {
             all.insert(job.to_owned());
             run.extend((at != "0").then(|| job.to_owned()));
         }

@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use keymeter::domain::usd_cost::UsdCost;
+use keymeter_door::settings::{DoorOptions, DoorSettings};
 use keymeter_front::front;
 use keymeter_front::settings::{FrontOptions, FrontSettings, OnLeave};
 use serde_json::{Value, json};
@@ -62,12 +63,16 @@ impl Keymeter {
         self.server = Server::start(self.dir.path(), &borrowed(&settings)).await;
     }
 
+    fn door(&self, options: DoorOptions) -> DoorSettings {
+        let (url, credential) = (self.server.base.parse().unwrap(), self.credential.clone().into());
+        DoorSettings { url, credential, options }
+    }
+
     /// A front before this upstream, and what stops it.
-    async fn front(&self, upstream: SocketAddr, options: FrontOptions) -> RunningFront {
+    async fn front(&self, upstream: SocketAddr, door: DoorOptions, options: FrontOptions) -> RunningFront {
         let settings = FrontSettings {
+            door: self.door(door),
             listen: "127.0.0.1:0".to_owned(),
-            url: self.server.base.parse().unwrap(),
-            credential: self.credential.clone().into(),
             upstream: format!("http://{upstream}/v1").parse().unwrap(),
             upstream_key: None,
             upstream_ca: None,
@@ -239,8 +244,8 @@ async fn each_case_of_the_meter_is_refused_or_charged_as_it_says(pool: PgPool) {
         let upstream = upstream(head, sent.clone(), ending).await;
         let meter = serde_json::from_value(case.get("settings").cloned().unwrap_or_else(|| json!({}))).unwrap();
         let (on_leave, read_timeout_seconds) = (OnLeave::Close, if end == "given_up" { 1 } else { 30 });
-        let options = FrontOptions { meter, on_leave, read_timeout_seconds, ..FrontOptions::default() };
-        let front = keymeter.front(upstream, options).await;
+        let options = FrontOptions { on_leave, read_timeout_seconds, ..FrontOptions::default() };
+        let front = keymeter.front(upstream, DoorOptions { meter, ..DoorOptions::default() }, options).await;
         let (id, key) = keymeter.key(QUOTA).await;
         let body = request["text"].as_str().map_or_else(|| text(&request["body"]), |text| text.as_bytes().to_vec());
         let betas = request["betas"].as_str().map(|betas| ("anthropic-beta", betas));
@@ -307,7 +312,7 @@ async fn forty_at_once_with_quota_for_five(pool: PgPool) {
     let usage = json!({ "prompt_tokens": bytes.div_ceil(3), "completion_tokens": 100 });
     let upstream =
         upstream(HEAD.to_owned(), json!({ "usage": usage }).to_string().into_bytes(), Ending::Complete).await;
-    let front = keymeter.front(upstream, FrontOptions::default()).await;
+    let front = keymeter.front(upstream, DoorOptions::default(), FrontOptions::default()).await;
     let units = json!({ "input_tokens": bytes.div_ceil(3), "output_tokens": 100 });
     let (_, hold) = keymeter.cost(&units, &json!({})).await;
     let (id, key) = keymeter.key(5 * hold).await;
@@ -328,7 +333,7 @@ async fn nothing_passes_without_keymeter_and_what_was_done_is_charged_when_it_is
     let mut keymeter = Keymeter::start(&pool).await;
     let usage = json!({ "usage": { "prompt_tokens": 100, "completion_tokens": 10 } }).to_string().into_bytes();
     let upstream = upstream(HEAD.to_owned(), usage, Ending::Complete).await;
-    let front = keymeter.front(upstream, FrontOptions::default()).await;
+    let front = keymeter.front(upstream, DoorOptions::default(), FrontOptions::default()).await;
     let (id, key) = keymeter.key(QUOTA).await;
     let body = json!({ "model": "m", "messages": [], "max_tokens": 100 }).to_string().into_bytes();
     assert_eq!(front.post("/v1/chat/completions", &key, &[], body.clone()).await.status(), 200);
@@ -363,7 +368,9 @@ async fn a_hold_is_extended_for_as_long_as_an_answer_comes(pool: PgPool) {
         let usage = json!({ "choices": [], "usage": { "prompt_tokens": 100, "completion_tokens": 10 } });
         stream.write_all(format!("data: {usage}\n\n").as_bytes()).await.unwrap();
     });
-    let front = keymeter.front(upstream, FrontOptions { ttl_seconds: 2, ..FrontOptions::default() }).await;
+    let front = keymeter
+        .front(upstream, DoorOptions { ttl_seconds: 2, ..DoorOptions::default() }, FrontOptions::default())
+        .await;
     let (id, key) = keymeter.key(QUOTA).await;
     let body = json!({ "model": "m", "messages": [], "max_tokens": 100, "stream": true }).to_string().into_bytes();
     let answer = front.post("/v1/chat/completions", &key, &[], body).await;
@@ -378,7 +385,9 @@ async fn a_hold_is_extended_for_as_long_as_an_answer_comes(pool: PgPool) {
 #[sqlx::test(migrator = "keymeter::storage::MIGRATOR")]
 async fn the_demo_upstream_is_metered_whole_and_streamed(pool: PgPool) {
     let keymeter = Keymeter::start(&pool).await;
-    let front = keymeter.front(keymeter_front::demo_upstream::start().await.unwrap(), FrontOptions::default()).await;
+    let front = keymeter
+        .front(keymeter_front::demo_upstream::start().await.unwrap(), DoorOptions::default(), FrontOptions::default())
+        .await;
     let (id, key) = keymeter.key(QUOTA).await;
     for is_stream in [false, true] {
         let body = json!({ "model": "echo", "stream": is_stream, "max_tokens": 100,
@@ -401,7 +410,9 @@ async fn a_hold_that_is_charged_says_so_and_an_unknown_address_passes_nothing(po
     let keymeter = Keymeter::start(&pool).await;
     let upstream = upstream(HEAD.to_owned(), b"{}".to_vec(), Ending::Complete).await;
     let trusted_proxies = vec!["127.0.0.1/32".parse().unwrap()];
-    let front = keymeter.front(upstream, FrontOptions { trusted_proxies, ..FrontOptions::default() }).await;
+    let front = keymeter
+        .front(upstream, DoorOptions { trusted_proxies, ..DoorOptions::default() }, FrontOptions::default())
+        .await;
     let (id, key) = keymeter.key(QUOTA).await;
     let body = json!({ "model": "m", "messages": [], "max_tokens": 100 }).to_string().into_bytes();
     for forwarded in ["garbage", "", "127.0.0.1, ::x"] {
@@ -424,7 +435,8 @@ async fn a_free_request_has_a_place_as_long_as_its_answer_comes(pool: PgPool) {
     let keymeter = Keymeter::start(&pool).await;
     let upstream = upstream(HEAD.to_owned(), b"{".to_vec(), Ending::Silent).await;
     let max_requests = std::num::NonZeroUsize::MIN;
-    let front = keymeter.front(upstream, FrontOptions { max_requests, ..FrontOptions::default() }).await;
+    let front =
+        keymeter.front(upstream, DoorOptions { max_requests, ..DoorOptions::default() }, FrontOptions::default()).await;
     let (_, key) = keymeter.key(QUOTA).await;
     let models = async || {
         let request = reqwest::Client::new().get(format!("http://{}/v1/models", front.address)).bearer_auth(&key);

@@ -22,11 +22,11 @@ mod user;
 
 use std::ffi::OsString;
 use std::os::unix::process::CommandExt;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::ExitCode;
 use std::{env, process};
 
-use clap::{CommandFactory, Parser, Subcommand};
+use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 
 use self::failure::CommandFailure;
 use self::remote::target::{RemoteOptions, ServerOptions};
@@ -40,6 +40,7 @@ use keymeter::telemetry::log::Writing;
 use keymeter::telemetry::traces::Traces;
 use keymeter::version::VERSION;
 use keymeter::{service, telemetry};
+use keymeter_door::arguments::{with_section, with_variables};
 
 /// Every request makes many small allocations; mimalloc is faster at them than the system's allocator.
 #[global_allocator]
@@ -171,8 +172,7 @@ const PLACE_HELP: &str = "On a server if --server, KEYMETER_URL or a login names
 settings on this machine, with --local or if no server is named. Standard error says which of them it was.";
 
 fn main() -> ExitCode {
-    let cli = Cli::parse();
-    match execute(cli) {
+    match parsed().and_then(execute) {
         Ok(code) => code,
         Err(CommandFailure { message, code, .. }) => {
             print_error(&message);
@@ -181,9 +181,38 @@ fn main() -> ExitCode {
     }
 }
 
+/// The command line.
+///
+/// # Errors
+/// The settings file of a front cannot be read.
+fn parsed() -> Result<Cli, CommandFailure> {
+    let parsed = |command: clap::Command| {
+        let matches = command.get_matches();
+        Cli::from_arg_matches(&matches).unwrap_or_else(|error| error.exit())
+    };
+    let cli = parsed(command_line());
+    match (&cli.command, cli.config.as_deref()) {
+        // Once more, with what the file says as defaults.
+        (Some(Command::Front(_)), Some(file)) => {
+            let front = command_line().find_subcommand(FRONT).cloned().unwrap_or_default();
+            let front = with_section(front, FRONT, file)?;
+            Ok(parsed(command_line().mut_subcommand(FRONT, |_| front)))
+        }
+        _ => Ok(cli),
+    }
+}
+
+/// The name of a command, and of its section in a settings file.
+const FRONT: &str = "front";
+
+/// The commands and their options, with the variables that set them.
+fn command_line() -> clap::Command {
+    Cli::command().mut_subcommand(FRONT, |front| with_variables(front, front::VARIABLES))
+}
+
 fn execute(cli: Cli) -> Result<ExitCode, CommandFailure> {
     let command = cli.command.unwrap_or(Command::Serve { demo: false });
-    let Some(command) = run_without_settings(command, cli.config.as_deref())? else { return Ok(ExitCode::SUCCESS) };
+    let Some(command) = run_without_settings(command)? else { return Ok(ExitCode::SUCCESS) };
     let mut config = Config::load(cli.config.as_deref()).map_err(|error| error.to_string())?;
     // Other commands have no spans.
     let (endpoint, writing) = if matches!(command, Command::Serve { .. }) {
@@ -248,9 +277,9 @@ fn execute(cli: Cli) -> Result<ExitCode, CommandFailure> {
 const LOCAL: &str = "on the local database";
 
 /// Runs a command that needs no settings of the service, or returns it.
-fn run_without_settings(command: Command, file: Option<&Path>) -> Result<Option<Command>, CommandFailure> {
+fn run_without_settings(command: Command) -> Result<Option<Command>, CommandFailure> {
     match command {
-        Command::Front(args) => front::run(*args, file)?,
+        Command::Front(args) => front::run(*args)?,
         Command::Openapi => print_line(&app::openapi_json()),
         Command::Settings => print_line(keymeter::config::DEFAULTS.trim_end()),
         Command::Prices(args) => prices::run(args)?,
@@ -262,8 +291,8 @@ fn run_without_settings(command: Command, file: Option<&Path>) -> Result<Option<
         Command::Whoami { options } => login::whoami(&options)?,
         Command::User(args) if args.place.is_remote()? => user::run_remote(args)?,
         Command::Gateway(args) if args.place.is_remote()? => gateway::run_remote(args)?,
-        Command::Completion { shell } => completion::print(shell, Cli::command())?,
-        Command::Man { directory } => completion::write_manual(Cli::command(), &directory)?,
+        Command::Completion { shell } => completion::print(shell, command_line())?,
+        Command::Man { directory } => completion::write_manual(command_line(), &directory)?,
         command @ (Command::Serve { .. }
         | Command::Migrate
         | Command::User(_)

@@ -5,9 +5,8 @@ use std::time::Duration;
 
 use axum::body::{Body, Bytes};
 use http_body_util::BodyExt;
+use keymeter_door::refusals::DoorRefusal;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
-
-use crate::refusals::FrontRefusal;
 
 /// What is read of a body before its key is verified.
 const UNVERIFIED: usize = 64 * 1024;
@@ -53,8 +52,8 @@ impl Bodies {
     pub async fn read(
         &self,
         body: Body,
-        verify: impl Future<Output = Result<(), FrontRefusal>>,
-    ) -> Result<ReadBody, FrontRefusal> {
+        verify: impl Future<Output = Result<(), DoorRefusal>>,
+    ) -> Result<ReadBody, DoorRefusal> {
         let mut reading = Reading { body, bytes: Vec::new(), is_complete: false };
         let mut first = Taken::of(&self.unverified);
         within(TIME, reading.read_to(UNVERIFIED, &mut first)).await?;
@@ -63,7 +62,7 @@ impl Bodies {
             verify.await?;
             within(TIME_OF_LARGE, reading.read_to(MAX_BODY, &mut taken)).await?;
             if !reading.is_complete {
-                return Err(FrontRefusal::too_large());
+                return Err(DoorRefusal::too_large());
             }
         }
         taken.grow(reading.bytes.len())?;
@@ -85,12 +84,12 @@ impl Taken {
     }
 
     /// Takes what so many bytes need in all.
-    fn grow(&mut self, bytes: usize) -> Result<(), FrontRefusal> {
+    fn grow(&mut self, bytes: usize) -> Result<(), DoorRefusal> {
         let units = bytes.div_ceil(UNIT);
         let more = u32::try_from(units.saturating_sub(self.units)).unwrap_or(u32::MAX);
         if more > 0 {
             let taken = Arc::clone(&self.memory).try_acquire_many_owned(more);
-            self.permits.push(taken.map_err(|_| FrontRefusal::unavailable("there is no memory for another body"))?);
+            self.permits.push(taken.map_err(|_| DoorRefusal::unavailable("there is no memory for another body"))?);
             self.units = units;
         }
         Ok(())
@@ -105,13 +104,13 @@ struct Reading {
 
 impl Reading {
     /// Reads until the body ends or has more bytes than these.
-    async fn read_to(&mut self, most: usize, taken: &mut Taken) -> Result<(), FrontRefusal> {
+    async fn read_to(&mut self, most: usize, taken: &mut Taken) -> Result<(), DoorRefusal> {
         while self.bytes.len() <= most {
             let Some(frame) = self.body.frame().await else {
                 self.is_complete = true;
                 return Ok(());
             };
-            let frame = frame.map_err(|_| FrontRefusal::invalid_request("the body could not be read"))?;
+            let frame = frame.map_err(|_| DoorRefusal::invalid_request("the body could not be read"))?;
             if let Ok(data) = frame.into_data() {
                 taken.grow(self.bytes.len() + data.len())?;
                 self.bytes.extend_from_slice(&data);
@@ -121,6 +120,6 @@ impl Reading {
     }
 }
 
-async fn within(time: Duration, read: impl Future<Output = Result<(), FrontRefusal>>) -> Result<(), FrontRefusal> {
-    tokio::time::timeout(time, read).await.unwrap_or_else(|_| Err(FrontRefusal::too_slow()))
+async fn within(time: Duration, read: impl Future<Output = Result<(), DoorRefusal>>) -> Result<(), DoorRefusal> {
+    tokio::time::timeout(time, read).await.unwrap_or_else(|_| Err(DoorRefusal::too_slow()))
 }

@@ -1,21 +1,16 @@
 //! Why a front does not start.
 
 use std::io;
-use std::path::PathBuf;
+
+use keymeter_door::error::DoorError;
 
 /// Why a front does not start.
 #[derive(Debug, thiserror::Error)]
 pub enum FrontError {
     #[error("cannot listen on {0}: {1}")]
     Listen(String, io::Error),
-    #[error("the system's certificates cannot be read: {0}")]
-    Certificates(io::Error),
-    #[error("the certificates of {} cannot be used: {reason}", path.display())]
-    Ca { path: PathBuf, reason: String },
-    #[error(
-        "{0} must be an http or https URL without a query, a name and a password, such as https://api.openai.com/v1"
-    )]
-    Url(&'static str),
+    #[error(transparent)]
+    Door(#[from] DoorError),
     #[error("the header {0:?} of the upstream cannot be sent")]
     Header(String),
 }

@@ -9,14 +9,15 @@ use axum::Router;
 use axum::extract::{ConnectInfo, Request};
 use http::StatusCode;
 use keymeter_connections::{ConnectionLimits, Routers, Sharing};
+use keymeter_door::door::Door;
 use tokio::net::TcpListener;
 use tokio::time::Instant;
 
-use crate::door::Door;
 use crate::error::FrontError;
 use crate::exchange;
 use crate::operation;
 use crate::settings::FrontSettings;
+use crate::shared::Shared;
 
 /// For the head of a request.
 const HEADER_TIMEOUT: Duration = Duration::from_secs(30);
@@ -37,18 +38,17 @@ pub async fn run(
     started: impl FnOnce(SocketAddr),
     stop: impl Future<Output = ()>,
 ) -> Result<(), FrontError> {
-    let door = Arc::new(Door::new(settings)?);
+    let shared = Arc::new(Shared::new(settings)?);
+    let door = Arc::clone(&shared.door);
     let listener = listen(&settings.listen).await?;
     let address = listener.local_addr().map_err(|error| FrontError::Listen(settings.listen.clone(), error))?;
-    let mut tasks = vec![tokio::spawn(Arc::clone(&door.settlements).run())];
+    let mut tasks = Vec::from(door.start());
     if let Some(address) = &settings.operation_listen {
         let served = axum::serve(listen(address).await?, operation::router(Arc::clone(&door)));
         tasks.push(tokio::spawn(async move { drop(served.await) }));
     }
-    let asking = Arc::clone(&door);
-    tasks.push(tokio::spawn(async move { asking.extractors.run(&asking.keymeter).await }));
     started(address);
-    let max_requests = settings.options.max_requests.get();
+    let max_requests = door.options.max_requests.get();
     let limits = ConnectionLimits {
         connections: max_requests.saturating_mul(2),
         header: HEADER_TIMEOUT,
@@ -58,11 +58,11 @@ pub async fn run(
     };
     // As many connections to the upstream, and some to Keymeter.
     let others = u32::try_from(max_requests).unwrap_or(u32::MAX).saturating_add(100);
-    let routers = Routers { router: router(Arc::clone(&door)), when_full: router_when_full() };
+    let routers = Routers { router: router(Arc::clone(&shared)), when_full: router_when_full() };
     let draining = Arc::new(AtomicBool::new(false));
     keymeter_connections::serve(listener, routers, draining, limits.within_open_files(others), stop).await;
     finish_left(&door).await;
-    door.cut_requests().await;
+    shared.cut_requests().await;
     door.settlements.finish().await;
     for task in tasks {
         task.abort();
@@ -87,9 +87,9 @@ async fn finish_left(door: &Door) {
     }
 }
 
-fn router(door: Arc<Door>) -> Router {
+fn router(shared: Arc<Shared>) -> Router {
     Router::new().fallback(async move |ConnectInfo(peer): ConnectInfo<SocketAddr>, request: Request| {
-        exchange::answer(Arc::clone(&door), peer, request).await
+        exchange::answer(Arc::clone(&shared), peer, request).await
     })
 }
 

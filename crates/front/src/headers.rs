@@ -1,8 +1,8 @@
 //! Which headers pass.
 
 use http::header::{
-    ACCEPT, AUTHORIZATION, CONNECTION, CONTENT_LENGTH, CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue, SET_COOKIE,
-    TE, TRAILER, TRANSFER_ENCODING, UPGRADE, USER_AGENT,
+    ACCEPT, CONNECTION, CONTENT_LENGTH, CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue, SET_COOKIE, TE, TRAILER,
+    TRANSFER_ENCODING, UPGRADE, USER_AGENT,
 };
 
 /// Of a client's headers, only these reach the upstream. Any other may have a key that was not checked, tell a gateway
@@ -66,20 +66,6 @@ pub fn to_client(upstream: &HeaderMap) -> HeaderMap {
     passed.map(|(name, value)| (name.clone(), value.clone())).collect()
 }
 
-/// The key of a request: in `Authorization`, else in `x-api-key`. `None` if there is none that can be one.
-pub fn key_of(headers: &HeaderMap) -> Option<&str> {
-    const MAX_KEY: usize = 256;
-    let authorization = headers.get(AUTHORIZATION);
-    let key = match authorization {
-        Some(value) => {
-            let (scheme, key) = value.to_str().ok()?.split_once(' ')?;
-            scheme.eq_ignore_ascii_case("bearer").then(|| key.trim())?
-        }
-        None => headers.get("x-api-key")?.to_str().ok()?.trim(),
-    };
-    ((1..=MAX_KEY).contains(&key.len()) && !key.contains(' ')).then_some(key)
-}
-
 /// Returns true if a request announces its length in two ways that differ, or in a way that is none.
 pub fn has_odd_length(headers: &HeaderMap) -> bool {
     let mut lengths = headers.get_all(CONTENT_LENGTH).iter();
@@ -93,23 +79,6 @@ mod tests {
 
     fn headers(pairs: &[(&'static str, &'static str)]) -> HeaderMap {
         pairs.iter().map(|(name, value)| (HeaderName::from_static(name), HeaderValue::from_static(value))).collect()
-    }
-
-    #[test]
-    fn a_key_is_in_one_of_two_headers() {
-        let table = [
-            (vec![("authorization", "Bearer sk-a")], Some("sk-a")),
-            (vec![("authorization", "bearer  sk-a ")], Some("sk-a")),
-            (vec![("x-api-key", "sk-a")], Some("sk-a")),
-            (vec![("authorization", "Basic sk-b"), ("x-api-key", "sk-a")], None),
-            (vec![("authorization", "Bearer sk-b"), ("x-api-key", "sk-a")], Some("sk-b")),
-            (vec![("authorization", "Bearer ")], None),
-            (vec![("authorization", "Bearer a b")], None),
-            (vec![], None),
-        ];
-        for (pairs, expected) in table {
-            assert_eq!(key_of(&headers(&pairs)), expected, "{pairs:?}");
-        }
     }
 
     #[test]

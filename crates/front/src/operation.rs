@@ -8,7 +8,7 @@ use axum::routing::get;
 use http::StatusCode;
 use http::header::CONTENT_TYPE;
 
-use crate::door::Door;
+use keymeter_door::door::Door;
 
 pub fn router(door: Arc<Door>) -> Router {
     let ready = Arc::clone(&door);

@@ -1,22 +1,18 @@
 //! What an operator sets.
 
-use std::num::NonZeroUsize;
 use std::path::PathBuf;
 
+use clap::ValueEnum;
 use http::Uri;
-use ipnet::IpNet;
-use keymeter_meter::settings::MeterSettings;
+use keymeter_door::settings::DoorSettings;
 use secrecy::SecretString;
 
 /// The settings of a front.
 #[derive(Debug, Clone)]
 pub struct FrontSettings {
+    pub door: DoorSettings,
     /// Where clients send their requests, such as `127.0.0.1:8080`.
     pub listen: String,
-    /// Where Keymeter is. A path stands before those of its API.
-    pub url: Uri,
-    /// The credential of this gateway at Keymeter.
-    pub credential: SecretString,
     /// The base URL of the API, as SDKs take it: its path replaces `/v1`.
     pub upstream: Uri,
     /// The upstream's own key. Without one, none is sent.
@@ -35,51 +31,21 @@ pub struct FrontOptions {
     pub messages_key: KeyHeader,
     /// Headers that each request to the upstream has, by name.
     pub upstream_headers: Vec<(String, String)>,
-    /// Whose price of a model counts, if the price list has several.
-    pub provider: Option<String>,
-    /// Dollars that are held for each request, as decimal text, instead of what it may use.
-    pub hold_usd: Option<String>,
-    /// Seconds for which a hold lasts. It is extended for as long as an answer comes.
-    pub ttl_seconds: u32,
-    /// What becomes of the holds of a front that was killed.
-    pub on_expiry: HoldExpiry,
-    /// Requests that may be under way or wait for their settlement.
-    pub max_requests: NonZeroUsize,
-    /// The model that the answer names is charged, not the one that was asked for.
-    pub answer_model: bool,
-    /// Networks of proxies in front. `X-Forwarded-For` is believed only from these.
-    pub trusted_proxies: Vec<IpNet>,
     /// What happens if a client leaves: its answer is read to the end, because the provider bills it, or the upstream
     /// is left too, because one's own machines stop then.
     pub on_leave: OnLeave,
     /// Seconds of silence after which the upstream is given up.
     pub read_timeout_seconds: u32,
-    pub meter: MeterSettings,
 }
 
 /// A header that has the key.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum KeyHeader {
     XApiKey,
     Authorization,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum HoldExpiry {
-    Charge,
-    Release,
-}
-
-impl HoldExpiry {
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Charge => "charge",
-            Self::Release => "release",
-        }
-    }
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum OnLeave {
     Read,
     Close,
@@ -90,16 +56,8 @@ impl Default for FrontOptions {
         Self {
             messages_key: KeyHeader::XApiKey,
             upstream_headers: Vec::new(),
-            provider: None,
-            hold_usd: None,
-            ttl_seconds: 3_600,
-            on_expiry: HoldExpiry::Charge,
-            max_requests: NonZeroUsize::MIN.saturating_add(9_999),
-            answer_model: false,
-            trusted_proxies: Vec::new(),
             on_leave: OnLeave::Read,
             read_timeout_seconds: 600,
-            meter: MeterSettings::default(),
         }
     }
 }

@@ -7,11 +7,11 @@ use http::header::{AUTHORIZATION, HeaderMap, HeaderName, HeaderValue};
 use http::{Method, Request, Response, Uri};
 use http_body_util::Full;
 use hyper::body::Incoming;
+use keymeter_door::http_client::{HttpClient, http_client};
 use keymeter_meter::route::Route;
 use secrecy::ExposeSecret;
 
 use crate::error::FrontError;
-use crate::http_client::{HttpClient, http_client};
 use crate::settings::{FrontSettings, KeyHeader};
 
 /// What its paths begin with for clients.

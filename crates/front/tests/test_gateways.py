@@ -23,7 +23,8 @@ def portkey(folder: Path) -> Iterator[Portkey]:
 @pytest.mark.parametrize("stream", [False, True])
 def test_portkey(start: Callable[..., Front], portkey: Portkey, upstream: Upstream, key: Key, stream: bool) -> None:
     front = start(
-        f"--upstream-headers=X-Portkey-Provider: openai,X-Portkey-Custom-Host: {upstream.url}/v1",
+        "--upstream-headers=X-Portkey-Provider: openai",
+        f"--upstream-headers=X-Portkey-Custom-Host: {upstream.url}/v1",
         to=portkey.url,
     )
     body = {"model": "chat", "messages": plan(id=key.name, prompt_tokens=4321, cached_tokens=300), "stream": stream}

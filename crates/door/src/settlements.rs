@@ -21,7 +21,7 @@ const MAX_WAITING: usize = 1_000;
 const FIRST_PAUSE: Duration = Duration::from_millis(500);
 const LONGEST_PAUSE: Duration = Duration::from_secs(30);
 
-/// How long settlements are still sent after the front was stopped.
+/// How long settlements are still sent after the program was stopped.
 const LAST_TRIES: Duration = Duration::from_secs(10);
 
 /// The end of a reservation.
@@ -125,7 +125,7 @@ impl Settlements {
         (self.open.load(Ordering::Relaxed), self.unsent.load(Ordering::Relaxed))
     }
 
-    /// Sends settlements for as long as the front runs.
+    /// Sends settlements for as long as the program runs.
     pub async fn run(self: Arc<Self>) {
         let senders = (0..SENDERS).map(|_| Arc::clone(&self).send_all());
         futures_util::future::join_all(senders).await;
@@ -143,7 +143,7 @@ impl Settlements {
         };
         if tokio::time::timeout(LAST_TRIES, all_sent).await.is_err() {
             let unsent = self.unsent.load(Ordering::Relaxed);
-            tracing::error!(unsent, "settlements could not be sent before the front ended: their holds expire");
+            tracing::error!(unsent, "settlements could not be sent before the program ended: their holds expire");
         }
     }
 

@@ -53,7 +53,7 @@ impl ExtractorList {
                     Ok(extractors) => {
                         *self.newest.write().unwrap_or_else(PoisonError::into_inner) = Some(Arc::new(extractors));
                         tag = newest;
-                        tracing::info!("the front knows how answers are read");
+                        tracing::info!("it is known how answers are read");
                     }
                     Err(error) => tracing::error!(%error, "the extractors of Keymeter cannot be read; old ones go on"),
                 },

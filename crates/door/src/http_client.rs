@@ -13,7 +13,7 @@ use rustls::{ClientConfig, RootCertStore};
 use rustls_pki_types::CertificateDer;
 use rustls_pki_types::pem::PemObject;
 
-use crate::error::FrontError;
+use crate::error::DoorError;
 
 /// Seconds for a connection, and for its TLS.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
@@ -30,10 +30,10 @@ pub type HttpClient = Client<HttpsConnector<HttpConnector>, Full<Bytes>>;
 ///
 /// # Errors
 /// The certificates cannot be read.
-pub fn http_client(ca: Option<&Path>) -> Result<HttpClient, FrontError> {
+pub fn http_client(ca: Option<&Path>) -> Result<HttpClient, DoorError> {
     let connector = HttpsConnectorBuilder::new();
     let connector = match ca {
-        None => connector.with_native_roots().map_err(FrontError::Certificates)?,
+        None => connector.with_native_roots().map_err(DoorError::Certificates)?,
         Some(path) => connector.with_tls_config(config_of(path)?),
     };
     let mut tcp = HttpConnector::new();
@@ -46,8 +46,8 @@ pub fn http_client(ca: Option<&Path>) -> Result<HttpClient, FrontError> {
     Ok(builder.build(connector))
 }
 
-fn config_of(path: &Path) -> Result<ClientConfig, FrontError> {
-    let unreadable = |reason: String| FrontError::Ca { path: path.to_owned(), reason };
+fn config_of(path: &Path) -> Result<ClientConfig, DoorError> {
+    let unreadable = |reason: String| DoorError::Ca { path: path.to_owned(), reason };
     let mut roots = RootCertStore::empty();
     for certificate in CertificateDer::pem_file_iter(path).map_err(|error| unreadable(error.to_string()))? {
         let certificate = certificate.map_err(|error| unreadable(error.to_string()))?;

@@ -15,7 +15,7 @@ const X_SHOULD_RETRY: HeaderName = HeaderName::from_static("x-should-retry");
 
 /// A request that is not let through.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct FrontRefusal {
+pub struct DoorRefusal {
     pub status: StatusCode,
     /// As OpenAI names it.
     kind: &'static str,
@@ -39,7 +39,7 @@ const PERMISSION: &str = "permission_error";
 const RATE_LIMIT: &str = "rate_limit_error";
 const API: &str = "api_error";
 
-impl FrontRefusal {
+impl DoorRefusal {
     fn new(status: StatusCode, kind: &'static str, code: &str, message: impl Into<String>, retry: Retry) -> Self {
         Self { status, kind, code: code.to_owned(), message: message.into(), retry }
     }
@@ -99,6 +99,12 @@ impl FrontRefusal {
         Self::new(StatusCode::INTERNAL_SERVER_ERROR, API, "keymeter_misconfigured", message, Retry::May(None))
     }
 
+    /// A proxy does not say whose request it is, so a key's `allow_ips` could not be checked.
+    pub fn unknown_address() -> Self {
+        tracing::error!("a trusted proxy sends an `X-Forwarded-For` that cannot be read");
+        Self::misconfigured()
+    }
+
     /// The upstream was not reached, or broke before its answer.
     pub fn bad_gateway() -> Self {
         let message = "the upstream did not answer";
@@ -128,7 +134,7 @@ impl FrontRefusal {
                 Self::new(StatusCode::TOO_MANY_REQUESTS, RATE_LIMIT, code, message, retry)
             }
             _ => {
-                tracing::error!(status, code, message, "Keymeter refuses the front itself");
+                tracing::error!(status, code, message, "Keymeter refuses this gateway itself");
                 Self::misconfigured()
             }
         }
@@ -190,7 +196,7 @@ impl FrontRefusal {
     }
 }
 
-impl From<MeterRefusal> for FrontRefusal {
+impl From<MeterRefusal> for DoorRefusal {
     fn from(MeterRefusal { status, code, message }: MeterRefusal) -> Self {
         let status = StatusCode::from_u16(status).unwrap_or(StatusCode::BAD_REQUEST);
         let kind = if status == StatusCode::FORBIDDEN { PERMISSION } else { INVALID_REQUEST };

@@ -3,6 +3,7 @@
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
+use std::time::Duration;
 
 use serde_json::{Value, json};
 use sqlx::{AssertSqlSafe, PgPool};
@@ -11,7 +12,7 @@ use tokio::task::JoinHandle;
 
 use crate::harness::gateway::{DATABASE_UNAVAILABLE, ENDED, NOT_DURABLE, REUSED, app_with_wallet, asks, refused};
 use crate::harness::ledger_invariants::assert_ledger_invariants;
-use crate::harness::wait::eventually;
+use crate::harness::wait::{eventually, within};
 use crate::harness::{Answer, Client, Cluster, PLENTY, Servers, TestApp};
 
 /// Services, and the PostgreSQL that they use.
@@ -32,8 +33,9 @@ impl World {
         for server in 0..servers.running.len() {
             servers.gateway(server).post("/api/gateway/charge", json!({ "key": key, "quota": 1 })).await.ok();
         }
-        // A job that waited for the standby would keep its locks.
-        eventually("the jobs have run once", async || have_run_once(&servers).await).await;
+        // A job that waited for the standby would keep its locks. One that found a table in use runs again after a
+        // minute.
+        within(Duration::from_secs(100), "the jobs have run once", async || have_run_once(&servers).await).await;
         Self { pool: servers.pool().await, servers, key, _cluster: cluster }
     }
 

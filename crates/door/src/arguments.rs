@@ -126,6 +126,7 @@ impl DoorArgs {
             max_requests: self.max_requests.unwrap_or(default.max_requests),
             answer_model: self.answer_model,
             trusted_proxies: self.trusted_proxies,
+            checks_addresses: default.checks_addresses,
             meter,
         };
         Ok(DoorSettings { url: self.url, credential, options })
@@ -168,10 +169,8 @@ pub fn with_section(command: Command, section: &str, path: &Path) -> Result<Comm
             .get_arguments()
             .find(is_option)
             .ok_or_else(|| wrong(&format!("[{section}] has an unknown member `{name}`")))?;
-        let values = match value {
-            toml::Value::Array(values) => values.iter().map(text_of).collect(),
-            value => vec![text_of(value)],
-        };
+        let values: Vec<String> =
+            value.as_array().map_or_else(|| vec![text_of(value)], |values| values.iter().map(text_of).collect());
         Ok(command.mut_arg(name, |option| option.default_values(values)))
     })
 }

@@ -47,12 +47,6 @@ fn names_key(query: &str) -> bool {
     unescaped.split(['&', ';']).any(|pair| pair.split('=').next().is_some_and(|name| name.ends_with("key")))
 }
 
-/// The only query that reaches the upstream, which SDKs send.
-pub fn passed_query(query: Option<&str>) -> &'static str {
-    let is_beta = query.is_some_and(|query| query.split('&').any(|pair| pair == "beta=true"));
-    if is_beta { "?beta=true" } else { "" }
-}
-
 #[cfg(test)]
 mod tests {
     use http::{HeaderName, HeaderValue};

@@ -8,6 +8,7 @@ use serde_json::{Value, json};
 use tokio::task::JoinHandle;
 
 use crate::bearer::Bearer;
+use crate::body_memory::BodyMemory;
 use crate::ended::Ended;
 use crate::error::DoorError;
 use crate::extractor_list::ExtractorList;
@@ -24,6 +25,7 @@ pub struct Door {
     pub extractors: ExtractorList,
     pub settlements: Arc<Settlements>,
     pub ended: Ended,
+    pub bodies: BodyMemory,
     pub(crate) keymeter: Arc<Keymeter>,
 }
 
@@ -43,6 +45,7 @@ impl Door {
             extractors: ExtractorList::default(),
             settlements: Arc::new(settlements),
             ended: Ended::default(),
+            bodies: BodyMemory::default(),
             keymeter,
         })
     }

@@ -3,8 +3,8 @@
 use std::path::Path;
 use std::time::Duration;
 
-use axum::body::Bytes;
 use http_body_util::Full;
+use hyper::body::Bytes;
 use hyper_rustls::{HttpsConnector, HttpsConnectorBuilder};
 use hyper_util::client::legacy::Client;
 use hyper_util::client::legacy::connect::HttpConnector;

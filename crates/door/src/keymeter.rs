@@ -2,10 +2,10 @@
 
 use std::time::Duration;
 
-use axum::body::Bytes;
 use http::header::{AUTHORIZATION, CONTENT_TYPE, ETAG, IF_NONE_MATCH, RETRY_AFTER};
 use http::{HeaderValue, Method, Request, StatusCode, Uri};
 use http_body_util::{BodyExt, Full, Limited};
+use hyper::body::Bytes;
 use serde::Deserialize;
 use serde_json::Value;
 

@@ -5,8 +5,11 @@
 //! request. [`Door`](door::Door) is the way in.
 
 pub mod address;
+pub mod admission;
+pub mod answer_head;
 pub mod arguments;
 pub mod bearer;
+pub mod body_memory;
 pub mod door;
 pub mod ended;
 pub mod error;
@@ -14,6 +17,7 @@ pub mod extractor_list;
 pub mod http_client;
 pub mod keymeter;
 pub mod refusals;
+pub mod request_head;
 pub mod reserved_request;
 pub mod settings;
 pub mod settlements;

@@ -1,9 +1,7 @@
 //! What a client gets that is not let through, in the shape that SDKs of model providers read.
 
-use axum::body::Body;
-use axum::response::Response;
 use http::header::{CACHE_CONTROL, CONTENT_TYPE, RETRY_AFTER};
-use http::{HeaderName, HeaderValue, StatusCode};
+use http::{HeaderName, HeaderValue, Response, StatusCode};
 use keymeter_meter::refusal::MeterRefusal;
 use keymeter_meter::route::Route;
 use serde_json::{Value, json};
@@ -155,15 +153,20 @@ impl DoorRefusal {
         }
     }
 
+    /// What a log calls it.
+    pub fn code(&self) -> &str {
+        &self.code
+    }
+
     /// The answer, in the shape of the API of the route.
-    pub fn answer(&self, route: Option<Route>) -> Response {
+    pub fn answer(&self, route: Option<Route>) -> Response<String> {
         let body = if matches!(route, Some(Route::Messages | Route::CountTokens)) {
             json!({ "type": "error", "error": { "type": self.anthropic_kind(), "message": self.message } })
         } else {
             let error = json!({ "message": self.message, "type": self.kind, "param": Value::Null, "code": self.code });
             json!({ "error": error })
         };
-        let mut answer = Response::new(Body::from(body.to_string()));
+        let mut answer = Response::new(body.to_string());
         *answer.status_mut() = self.status;
         let headers = answer.headers_mut();
         headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));

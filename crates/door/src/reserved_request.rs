@@ -4,6 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use keymeter_meter::answer_meter::{Charge, Outcome};
+use keymeter_meter::extractors::Extractors;
 use keymeter_meter::request::MeteredRequest;
 use rand::TryRng;
 use serde_json::{Map, Value, json};
@@ -22,6 +23,9 @@ const EXTEND_AGAIN: Duration = Duration::from_secs(10);
 #[derive(Debug)]
 pub struct ReservedRequest {
     door: Arc<Door>,
+    pub metered: MeteredRequest,
+    /// By which its answer is read.
+    pub extractors: Arc<Extractors>,
     reservation: ReservationMade,
     /// What Keymeter says of the reservation and its token.
     pub told: Value,
@@ -44,7 +48,7 @@ impl ReservedRequest {
     pub async fn reserve(
         door: &Arc<Door>,
         bearer: &Bearer,
-        metered: &MeteredRequest,
+        (metered, extractors): (MeteredRequest, Arc<Extractors>),
         place: Place,
     ) -> Result<Self, DoorRefusal> {
         let options = &door.options;
@@ -69,7 +73,9 @@ impl ReservedRequest {
             Ok(made) if made.status == 200 => {
                 let reservation = ReservationMade::read(&made).map_err(|reason| DoorRefusal::unavailable(&reason))?;
                 let place = reserving.place.take().ok_or_else(DoorRefusal::misconfigured)?;
-                Ok(Self::new(Arc::clone(door), reservation, made.body.data, place))
+                let extend_at = Instant::now() + half_of(options.ttl_seconds);
+                let (door, told, place) = (Arc::clone(door), made.body.data, Some(place));
+                Ok(Self { door, metered, extractors, reservation, told, place, extend_at })
             }
             Ok(refused) => {
                 if refused.status < 500 {
@@ -84,11 +90,6 @@ impl ReservedRequest {
                 Err(unavailable(&unanswered))
             }
         }
-    }
-
-    fn new(door: Arc<Door>, reservation: ReservationMade, told: Value, place: Place) -> Self {
-        let extend_at = Instant::now() + half_of(door.options.ttl_seconds);
-        Self { door, reservation, told, place: Some(place), extend_at }
     }
 
     /// Waits, and extends the hold when half of its time is over.

@@ -35,6 +35,8 @@ pub struct DoorOptions {
     pub answer_model: bool,
     /// Networks of proxies in front. `X-Forwarded-For` is believed only from these.
     pub trusted_proxies: Vec<IpNet>,
+    /// Whether the address of a client has to be known, for the `allow_ips` of keys.
+    pub checks_addresses: bool,
     pub meter: MeterSettings,
 }
 
@@ -64,6 +66,7 @@ impl Default for DoorOptions {
             max_requests: NonZeroUsize::MIN.saturating_add(9_999),
             answer_model: false,
             trusted_proxies: Vec::new(),
+            checks_addresses: true,
             meter: MeterSettings::default(),
         }
     }

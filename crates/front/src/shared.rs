@@ -5,7 +5,6 @@ use std::sync::{Arc, Mutex, PoisonError};
 use keymeter_door::door::{Door, check_url};
 use tokio::task::JoinSet;
 
-use crate::bodies::Bodies;
 use crate::error::FrontError;
 use crate::settings::{FrontSettings, OnLeave};
 use crate::upstream::Upstream;
@@ -16,7 +15,6 @@ pub struct Shared {
     pub door: Arc<Door>,
     pub on_leave: OnLeave,
     pub upstream: Upstream,
-    pub bodies: Bodies,
     /// The requests that were let through.
     tasks: Mutex<JoinSet<()>>,
 }
@@ -30,7 +28,6 @@ impl Shared {
             door: Arc::new(Door::new(&settings.door)?),
             on_leave: settings.options.on_leave,
             upstream: Upstream::new(settings)?,
-            bodies: Bodies::default(),
             tasks: Mutex::default(),
         })
     }

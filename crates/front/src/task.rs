@@ -9,13 +9,12 @@ use futures_util::stream;
 use http::{HeaderMap, Method, StatusCode};
 use http_body_util::BodyExt;
 use hyper::body::Incoming;
+use keymeter_door::answer_head::answer_head;
 use keymeter_door::refusals::DoorRefusal;
 use keymeter_door::reserved_request::ReservedRequest;
-use keymeter_meter::answer_meter::{AnswerHead, AnswerMeter, End, Outcome};
+use keymeter_meter::answer_meter::{AnswerMeter, End, Outcome};
 use keymeter_meter::extractor::Extractor;
-use keymeter_meter::extractors::Extractors;
 use keymeter_meter::picks::Pick;
-use keymeter_meter::request::MeteredRequest;
 use keymeter_meter::route::Route;
 use tokio::sync::{mpsc, oneshot};
 use tokio::time::{Instant, timeout};
@@ -31,9 +30,6 @@ const CLIENT_STALL: Duration = Duration::from_mins(1);
 /// An answer whose client has left is read no longer, and no further, than this.
 const MAX_UNREAD_TIME: Duration = Duration::from_hours(1);
 const MAX_UNREAD: usize = 64 * 1024 * 1024;
-
-/// The header by which a gateway of the same name tells a cost in dollars.
-const TOLD_COST: &str = "x-litellm-response-cost";
 
 /// What a client gets whose request the upstream did not answer.
 pub fn no_answer(reason: NoAnswer) -> DoorRefusal {
@@ -73,21 +69,14 @@ pub type AnswerSender = oneshot::Sender<Result<Response, DoorRefusal>>;
 pub struct RequestTask {
     shared: Arc<Shared>,
     route: Route,
-    extractors: Arc<Extractors>,
-    metered: MeteredRequest,
-    reserved: ReservedRequest,
+    reserved: Box<ReservedRequest>,
     answer: Option<AnswerSender>,
 }
 
 impl RequestTask {
     /// Of a request that is reserved. `answer` gets what its client is answered.
-    pub fn new(
-        (shared, route, extractors): (Arc<Shared>, Route, Arc<Extractors>),
-        metered: MeteredRequest,
-        reserved: ReservedRequest,
-        answer: AnswerSender,
-    ) -> Self {
-        Self { shared, route, extractors, metered, reserved, answer: Some(answer) }
+    pub fn new(shared: Arc<Shared>, route: Route, reserved: Box<ReservedRequest>, answer: AnswerSender) -> Self {
+        Self { shared, route, reserved, answer: Some(answer) }
     }
 
     /// Sends the request to the upstream; `None` if the client left meanwhile, and the upstream was left too.
@@ -147,7 +136,7 @@ impl RequestTask {
         let (to_client, from_upstream) = mpsc::channel::<Result<Bytes, BrokenAnswer>>(1);
         let stream = stream::unfold(from_upstream, async |mut chunks| Some((chunks.recv().await?, chunks)));
         self.respond(Ok(answer_of(head.status, &head.headers, Body::from_stream(stream))));
-        let extractors = Arc::clone(&self.extractors);
+        let extractors = Arc::clone(&self.reserved.extractors);
         let Some(extractor) = self.route.extractor(&self.shared.door.options.meter, &extractors) else { return };
         self.read(extractor, (&head.headers, head.status), body, to_client).await;
     }
@@ -160,11 +149,9 @@ impl RequestTask {
         mut body: Incoming,
         client: mpsc::Sender<Result<Bytes, BrokenAnswer>>,
     ) {
-        let text = |name: &str| headers.get(name).map(|value| value.to_str().unwrap_or("unreadable"));
-        let told_usd = text(TOLD_COST).filter(|_| !self.metered.is_stream);
-        let head = AnswerHead { status: status.as_u16(), content_encoding: text("content-encoding"), told_usd };
+        let head = answer_head(status, headers, self.reserved.metered.is_stream);
         let pick = Pick::of(extractor);
-        let mut meter = AnswerMeter::new(extractor, &pick, self.metered.expected, head);
+        let mut meter = AnswerMeter::new(extractor, &pick, self.reserved.metered.expected, head);
         let mut left: Option<Left> = None;
         let mut is_cut = false;
         let silence = self.shared.upstream.read_timeout();

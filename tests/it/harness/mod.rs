@@ -16,6 +16,7 @@ pub mod gateway;
 pub mod ledger_invariants;
 pub mod limits;
 pub mod mariadb;
+pub mod metering;
 pub mod other_service;
 pub mod process;
 pub mod project;

@@ -49,13 +49,14 @@ const LAYERS: [Layer; 7] = [
 ];
 
 /// The crates beside the library, the parts of it that they may use, and the crates that they may not use.
-const LEAVES: [Layer; 7] = [
+const LEAVES: [Layer; 8] = [
     // Below the library.
     Layer { name: "connections", may_use: &[], banned_crates: &["keymeter", "sqlx"] },
     Layer { name: "meter", may_use: &[], banned_crates: &["axum", "keymeter", "sqlx", "tokio"] },
     Layer { name: "postgres", may_use: &[], banned_crates: &["keymeter", "axum"] },
     // Beside it: programs of their own that call it over HTTP.
     Layer { name: "door", may_use: &[], banned_crates: &["keymeter", "sqlx"] },
+    Layer { name: "envoy", may_use: &[], banned_crates: &["keymeter", "sqlx"] },
     Layer { name: "front", may_use: &[], banned_crates: &["keymeter", "sqlx"] },
     // Reads the database of another service. What it writes here is in its `statements.rs`.
     Layer {

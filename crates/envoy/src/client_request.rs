@@ -1,0 +1,160 @@
+//! A client's request, as a proxy tells it.
+
+use std::collections::BTreeMap;
+use std::net::{IpAddr, SocketAddr};
+
+use http::{HeaderMap, HeaderName, HeaderValue};
+use keymeter_door::refusals::DoorRefusal;
+use keymeter_door::request_head::RequestHead;
+use keymeter_door::settings::DoorOptions;
+use keymeter_meter::route::Route;
+use prost_types::Struct;
+use prost_types::value::Kind;
+
+use crate::messages::{EnvoyHeader, HttpHeaders};
+
+/// The head of a message.
+#[derive(Debug, Default)]
+pub struct MessageHead {
+    /// The headers that begin with a colon, such as `:path`, without it.
+    pseudo: BTreeMap<String, String>,
+    pub headers: HeaderMap,
+}
+
+impl MessageHead {
+    /// Reads headers; `None` if one of them is none.
+    pub fn read(headers: HttpHeaders) -> Option<Self> {
+        let mut head = Self::default();
+        for EnvoyHeader { key, value, raw_value } in headers.headers.unwrap_or_default().headers {
+            let value = if raw_value.is_empty() { value.into_bytes().into() } else { raw_value };
+            if let Some(name) = key.strip_prefix(':') {
+                head.pseudo.insert(name.to_owned(), String::from_utf8(value.to_vec()).ok()?);
+            } else {
+                let value = HeaderValue::from_maybe_shared(value).ok()?;
+                head.headers.append(HeaderName::from_bytes(key.as_bytes()).ok()?, value);
+            }
+        }
+        Some(head)
+    }
+
+    /// The status of an answer; `None` if it has none.
+    pub fn status(&self) -> Option<http::StatusCode> {
+        self.pseudo.get("status")?.parse().ok()
+    }
+
+    fn pseudo(&self, name: &str) -> &str {
+        self.pseudo.get(name).map_or("", String::as_str)
+    }
+}
+
+/// The head of a request.
+#[derive(Debug)]
+pub struct ClientRequest {
+    head: MessageHead,
+    peer: Option<IpAddr>,
+}
+
+impl ClientRequest {
+    /// Reads the first message of a request; `None` if its headers are none.
+    pub fn read(headers: HttpHeaders, attributes: &BTreeMap<String, Struct>) -> Option<Self> {
+        let peer = attribute(attributes, "source.address").and_then(address_of);
+        Some(Self { head: MessageHead::read(headers)?, peer })
+    }
+
+    fn target(&self) -> (&str, &str, Option<&str>) {
+        let target = self.head.pseudo("path");
+        let (path, query) = target.split_once('?').map_or((target, None), |(path, query)| (path, Some(query)));
+        (self.head.pseudo("method"), path, query)
+    }
+
+    pub fn route(&self) -> Option<Route> {
+        let (method, path, _) = self.target();
+        Route::find(method, path)
+    }
+
+    /// # Errors
+    /// Why it is not let through.
+    pub fn checked(&self, options: &DoorOptions) -> Result<RequestHead, DoorRefusal> {
+        RequestHead::read(self.route(), self.target(), &self.head.headers, self.peer, options)
+    }
+
+    /// The path and query that the upstream gets, if they are others.
+    pub fn other_target(&self, query: &str) -> Option<String> {
+        let (_, path, _) = self.target();
+        let target = format!("{path}{query}");
+        (target != self.head.pseudo("path")).then_some(target)
+    }
+
+    /// The length of its body, if it tells one.
+    pub fn length(&self) -> Option<usize> {
+        self.head.headers.get(http::header::CONTENT_LENGTH)?.to_str().ok()?.parse().ok()
+    }
+}
+
+/// The value of an attribute, whichever filter it was asked by.
+pub fn attribute<'a>(attributes: &'a BTreeMap<String, Struct>, name: &str) -> Option<&'a str> {
+    let kind = attributes.values().find_map(|values| values.fields.get(name))?.kind.as_ref()?;
+    if let Kind::StringValue(text) = kind { Some(text) } else { None }
+}
+
+/// An address, with or without its port.
+fn address_of(text: &str) -> Option<IpAddr> {
+    text.parse::<SocketAddr>().map(|address| address.ip()).or_else(|_| text.parse()).ok()
+}
+
+/// Headers for a proxy.
+pub fn envoy_header(name: &str, value: impl Into<prost::bytes::Bytes>) -> EnvoyHeader {
+    EnvoyHeader { key: name.to_owned(), value: String::new(), raw_value: value.into() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::messages::EnvoyHeaders;
+
+    fn headers(pairs: &[(&str, &'static str)]) -> HttpHeaders {
+        let headers = pairs.iter().map(|(name, value)| envoy_header(name, *value)).collect();
+        HttpHeaders { headers: Some(EnvoyHeaders { headers }), end_of_stream: false }
+    }
+
+    fn attributes(address: &str) -> BTreeMap<String, Struct> {
+        let value = prost_types::Value { kind: Some(Kind::StringValue(address.to_owned())) };
+        let fields = [("source.address".to_owned(), value)].into_iter().collect();
+        BTreeMap::from([("envoy.filters.http.ext_proc".to_owned(), Struct { fields })])
+    }
+
+    #[test]
+    fn the_address_is_the_one_that_the_proxy_sees() {
+        let request = [(":method", "POST"), (":path", "/v1/messages?beta=true&a=b"), ("x-api-key", "sk-a")];
+        for (address, expected) in [
+            ("192.0.2.1:4711", Some("192.0.2.1")),
+            ("[2001:db8::1]:4711", Some("2001:db8::1")),
+            ("192.0.2.1", Some("192.0.2.1")),
+            ("/run/envoy.sock", None),
+            ("", None),
+        ] {
+            let request = ClientRequest::read(headers(&request), &attributes(address)).unwrap();
+            let checked = request.checked(&DoorOptions::default());
+            assert_eq!(checked.ok().and_then(|head| head.bearer.address).as_deref(), expected, "{address}");
+        }
+        let request = ClientRequest::read(headers(&request), &BTreeMap::new()).unwrap();
+        assert!(request.checked(&DoorOptions::default()).is_err());
+        let unchecked = DoorOptions { checks_addresses: false, ..DoorOptions::default() };
+        assert_eq!(request.checked(&unchecked).unwrap().bearer.address, None);
+    }
+
+    #[test]
+    fn only_a_known_query_reaches_the_upstream() {
+        for (path, query, expected) in [
+            ("/v1/messages", "", None),
+            ("/v1/messages?beta=true", "?beta=true", None),
+            ("/v1/messages?beta=true&a=b", "?beta=true", Some("/v1/messages?beta=true")),
+            ("/v1/messages?a=b", "", Some("/v1/messages")),
+        ] {
+            let head = headers(&[(":method", "POST"), (":path", path), ("authorization", "Bearer sk-a")]);
+            let request = ClientRequest::read(head, &attributes("192.0.2.1:1")).unwrap();
+            let query_of = request.checked(&DoorOptions::default()).unwrap().query;
+            assert_eq!((query_of, request.other_target(query_of).as_deref()), (query, expected), "{path}");
+        }
+    }
+}

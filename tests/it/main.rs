@@ -46,6 +46,7 @@ mod document_limits;
 mod documents;
 mod drop_in;
 mod enablement;
+mod envoy_processor;
 mod error_codes;
 mod error_shape;
 mod etag;

@@ -6,7 +6,7 @@
 WITH_POSTGRES := scripts/with-postgres.sh
 SCRIPTS := scripts/*.sh examples/*.sh examples/*/*.sh .ci/run
 # The program as the tests build it. `cargo build` unifies features differently and would compile about 40 crates again.
-BUILD_AS_TESTED := cargo test --locked --no-run --test it
+BUILD_AS_TESTED := cargo test --workspace --locked --no-run --test it
 
 # Additional arguments: make run ARGS="--config my.toml", make test TEST_ARGS="s3_states", make bench BENCH_ARGS=…,
 # make soak SOAK_ARGS="--minutes 60 --seed 7", make mutants MUTANTS_ARGS="--file src/domain/money.rs"
@@ -96,7 +96,7 @@ test-postgres-versions: ## Test the service on each supported PostgreSQL, instal
 	@for version in $(VERSIONS); do \
 		echo "Testing the service on PostgreSQL $$version."; \
 		bin=$$(scripts/postgres-version.sh "$$version") || exit 1; \
-		PG_BIN=$$bin $(WITH_POSTGRES) cargo test --locked $(TEST_ARGS) || exit 1; \
+		PG_BIN=$$bin $(WITH_POSTGRES) cargo test --workspace --locked $(TEST_ARGS) || exit 1; \
 	done
 
 .PHONY: test-otlp
@@ -126,7 +126,7 @@ check-code: ## Run clippy, and check that .sqlx matches the code and the migrati
 .PHONY: check-docs
 check-docs: ## Build the code's documentation; warnings are errors
 	@# The features of clippy, so that it has checked the crates already.
-	RUSTDOCFLAGS="-D warnings" cargo doc --no-deps --features otlp --locked --document-private-items
+	RUSTDOCFLAGS="-D warnings" cargo doc --workspace --no-deps --features otlp --locked --document-private-items
 
 .PHONY: check-scripts
 check-scripts: ## Run shellcheck on the scripts

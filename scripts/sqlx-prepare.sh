@@ -108,7 +108,7 @@ for root in src/lib.rs crates/*/src/lib.rs crates/*/src/main.rs tests/it/main.rs
 done
 
 # A check compiles as clippy does, once for both.
-compile=(cargo clippy --all-targets --features otlp --locked)
+compile=(cargo clippy --workspace --all-targets --features otlp --locked)
 if [[ -n $check ]]; then
     compile+=(-- -D warnings)
 fi

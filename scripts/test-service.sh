@@ -36,7 +36,7 @@ done
 # Every database of a test is a copy of `template1`, so the migrations run once and not for each test. `cargo test` builds the
 # program with the tests. A server of one's own stays as it is.
 if [[ -z ${KEYMETER_TEST_DATABASE_URL:-} ]]; then
-    cargo test --locked --no-run "$@"
+    cargo test --workspace --locked --no-run "$@"
     data=$(mktemp -d)
     KEYMETER_DATA_DIR=$data DATABASE_URL=${DATABASE_URL%/*}/template1 "${CARGO_TARGET_DIR:-target}/debug/keymeter" migrate
     rm -rf "$data"
@@ -60,7 +60,7 @@ export RUST_TEST_THREADS=${RUST_TEST_THREADS:-$(($(nproc 2>/dev/null || sysctl -
 output=$(mktemp)
 trap 'rm -f "$output"' EXIT
 status=0
-cargo test --locked "$@" "${options[@]}" | tee "$output" || status=$?
+cargo test --workspace --locked "$@" "${options[@]}" | tee "$output" || status=$?
 
 echo
 echo 'The slowest tests:'
@@ -68,7 +68,7 @@ sed -nE 's/^test (.*) \.\.\. (ok|FAILED|failed) <([0-9.]+)s>$/\3 s \1/p' "$outpu
 awk '/^test result: / { ran += $4 + $6; failed += $6; ignored += $8 } / \.\.\. ignored/ { sub(/^test /, ""); print "  " $0 > "/dev/stderr" }
     END { printf "test-service: %d tests ran, %d failed, %d ignored\n", ran, failed, ignored }' "$output" 2>&1
 for program in ${without[@]+"${without[@]}"}; do
-    count=$(cargo test --locked --quiet --test it -- --list "$program" 2>/dev/null | grep -c ': test$') || true
+    count=$(cargo test --workspace --locked --quiet --test it -- --list "$program" 2>/dev/null | grep -c ': test$') || true
     printf 'test-service: LEFT OUT for want of %s: %s tests\n' "$program" "$count"
 done
 exit "$status"

@@ -46,6 +46,9 @@ fn free_address() -> SocketAddr {
     TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap()
 }
 
+/// Parts of a file, and what stands there instead.
+type Changes = &'static [(&'static str, &'static str)];
+
 /// A running Envoy with `examples/envoy/metering.yaml`, other addresses, and these changes.
 struct Envoy {
     listen: SocketAddr,
@@ -164,7 +167,7 @@ async fn a_usual_configuration_of_envoy_is_found_good_and_each_fault_is_named(po
     let keymeter = Keymeter::start(&pool).await;
     let dir = tempfile::tempdir().unwrap();
     let processor = processor(&keymeter, default_options()).await;
-    let table: [(&[(&str, &str)], &[&str]); 12] = [
+    let table: [(Changes, &[&str]); 12] = [
         (&[], &[]),
         (&FULL_DUPLEX, &[]),
         (&[("failure_mode_allow: false", "failure_mode_allow: true")], &["failure_mode_allow lets requests pass"]),
@@ -215,7 +218,7 @@ impl Program {
         let mut command = Command::new(Path::new(env!("CARGO_BIN_EXE_keymeter")).with_file_name("keymeter-envoy"));
         command.arg(format!("--listen={listen}")).arg(format!("--url={}", door.url));
         command.env("KEYMETER_CREDENTIAL", &keymeter.credential).stderr(Stdio::null());
-        let mut program = Self(command.spawn().expect("`cargo test --test it` builds it"));
+        let mut program = Self(command.spawn().expect("`cargo test --workspace` builds it"));
         eventually("it serves", async || {
             assert!(program.0.try_wait().unwrap().is_none(), "it ended");
             tokio::net::TcpStream::connect(listen).await.is_ok()

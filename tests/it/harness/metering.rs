@@ -266,15 +266,14 @@ impl Case {
             return 0;
         }
         let of = |name: &str| case.get(name).cloned().unwrap_or_else(|| json!({}));
-        match &case["charged"] {
-            Value::String(charge) if charge == "nothing" => 0,
-            Value::String(_) => keymeter.cost(&self.hold(), &of("context")).await.1,
-            told if told.get("usd").is_some() => {
-                let dollars: UsdCost = told["usd"].as_str().unwrap().parse().unwrap();
-                dollars.quota().unwrap().get()
-            }
-            units => keymeter.cost(units, &of("served")).await.0,
+        let charged = &case["charged"];
+        if let Some(charge) = charged.as_str() {
+            return if charge == "nothing" { 0 } else { keymeter.cost(&self.hold(), &of("context")).await.1 };
         }
+        if let Some(told) = charged.get("usd") {
+            return told.as_str().unwrap().parse::<UsdCost>().unwrap().quota().unwrap().get();
+        }
+        keymeter.cost(charged, &of("served")).await.0
     }
 
     /// What is held for its request: as it says, or by its bytes.

@@ -21,8 +21,10 @@ RUN --mount=type=cache,target=/usr/local/cargo/registry,sharing=locked \
     --mount=type=cache,target=/usr/local/cargo/git,sharing=locked \
     --mount=type=cache,target=/build/target,sharing=locked \
     touch src/lib.rs crates/*/src/lib.rs crates/*/src/main.rs \
-    && cargo build --profile dist --locked --bin keymeter \
-    && install -D target/dist/keymeter /out/keymeter
+    && cargo build --profile dist --locked --bins \
+        --package keymeter-cli --package keymeter-envoy \
+    && install -D target/dist/keymeter /out/keymeter \
+    && install -D target/dist/keymeter-envoy /out/keymeter-envoy
 
 FROM debian:bookworm-slim AS runtime
 # PostgreSQL's programs are for the private PostgreSQL. No version is pinned, because the newest certificates and the newest
@@ -37,6 +39,8 @@ RUN apt-get update \
     && useradd --uid 10001 --gid 10001 --no-log-init --no-create-home --home-dir /data --shell /usr/sbin/nologin keymeter \
     && install -d -o 10001 -g 10001 -m 0700 /data
 COPY --from=builder /out/keymeter /usr/local/bin/keymeter
+# `docker run --entrypoint keymeter-envoy`: docs/envoy.md.
+COPY --from=builder /out/keymeter-envoy /usr/local/bin/keymeter-envoy
 
 # All persistent data are in /data: the private PostgreSQL (unless DATABASE_URL names another one) and the master key
 # (unless KEYMETER_SECRETS__MASTER_KEY is set).

@@ -41,12 +41,12 @@ mkdir -p "$out/$name"
 
 say "building $KEYMETER_VERSION"
 scripts/dashboard.sh build
-SQLX_OFFLINE=true cargo build --profile dist --locked --bin keymeter
+SQLX_OFFLINE=true cargo build --profile dist --locked --package keymeter-cli --package keymeter-envoy --bins
 program=$target/dist/keymeter
 said=$("$program" --version)
 [[ $said == "keymeter $KEYMETER_VERSION" ]] || die "the program says it is \"$said\""
 
-cp "$program" LICENSE CHANGELOG.md "$out/$name"
+cp "$program" "$program-envoy" LICENSE CHANGELOG.md "$out/$name"
 cp config/default.toml "$out/$name/default.toml"
 cp examples/systemd/keymeter.service examples/systemd/keymeter-front.service "$out/$name"
 tar --create --gzip --file "$out/$name.tar.gz" --directory "$out" --sort=name --mtime="@$SOURCE_DATE_EPOCH" \

@@ -31,6 +31,7 @@ async fn processor(keymeter: &Keymeter, door: DoorOptions) -> RunningDoor {
         door: keymeter.door(door),
         listen: "127.0.0.1:0".to_owned(),
         on_silence: OnSilence::Charge,
+        pass_headers: Vec::new(),
         stop_delay: Duration::ZERO,
     };
     let ((started, address), (stop, stopped)) = (oneshot::channel(), oneshot::channel::<()>());
@@ -167,9 +168,16 @@ async fn a_usual_configuration_of_envoy_is_found_good_and_each_fault_is_named(po
     let keymeter = Keymeter::start(&pool).await;
     let dir = tempfile::tempdir().unwrap();
     let processor = processor(&keymeter, default_options()).await;
-    let table: [(Changes, &[&str]); 12] = [
+    let table: [(Changes, &[&str]); 13] = [
         (&[], &[]),
         (&FULL_DUPLEX, &[]),
+        (
+            &[(
+                "- name: envoy.filters.http.ext_proc",
+                "- name: envoy.filters.http.ext_proc\n                    disabled: true",
+            )],
+            &["the ext_proc filter is disabled, and it does not enable it"],
+        ),
         (&[("failure_mode_allow: false", "failure_mode_allow: true")], &["failure_mode_allow lets requests pass"]),
         (&[("use_remote_address: true", "use_remote_address: false")], &["use_remote_address is off"]),
         (&[("response_body_mode: STREAMED", "response_body_mode: BUFFERED")], &["response_body_mode must be STREAMED"]),
@@ -205,6 +213,41 @@ async fn a_usual_configuration_of_envoy_is_found_good_and_each_fault_is_named(po
             found.len() == expected.len() && expected.iter().all(|says| is_found(&says)),
             "{changes:?}: {found:#?}"
         );
+    }
+    processor.stop().await;
+}
+
+#[sqlx::test(migrator = "keymeter::storage::MIGRATOR")]
+async fn the_api_gets_its_own_key_and_no_header_that_was_not_checked(pool: PgPool) {
+    let keymeter = Keymeter::start(&pool).await;
+    let dir = tempfile::tempdir().unwrap();
+    let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let upstream = listener.local_addr().unwrap();
+    let received = tokio::spawn(async move {
+        let (mut stream, _) = listener.accept().await.unwrap();
+        let received = read_request(&mut stream).await.unwrap();
+        stream.write_all(b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n{}").await.unwrap();
+        received
+    });
+    let processor = processor(&keymeter, default_options()).await;
+    let envoy = Envoy::start(dir.path(), processor.address, upstream, &[]).await;
+    let (_, key) = keymeter.key(QUOTA).await;
+    let sent = [
+        ("accept-encoding", "gzip"),
+        ("x-api-key", "another"),
+        ("x-portkey-custom-host", "https://example.org"),
+        ("traceparent", "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"),
+        ("anthropic-version", "2023-06-01"),
+    ];
+    let answer = envoy.door().post("/v1/messages?beta=true&a=b", &key, &sent, request(false)).await;
+    assert_eq!(answer.status(), 200);
+    let received = received.await.unwrap().to_lowercase();
+    assert!(received.starts_with("post /v1/messages?beta=true http/1.1\r\n"), "{received}");
+    for passed in ["authorization: bearer put-the-key-of-the-api-here", "traceparent: ", "anthropic-version: "] {
+        assert!(received.contains(&format!("\r\n{passed}")), "{passed}: {received}");
+    }
+    for removed in [key.to_lowercase().as_str(), "another", "gzip", "portkey"] {
+        assert!(!received.contains(removed), "{removed}: {received}");
     }
     processor.stop().await;
 }

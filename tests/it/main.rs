@@ -50,6 +50,7 @@ mod envoy_processor;
 mod error_codes;
 mod error_shape;
 mod etag;
+mod ext_proc;
 mod extend;
 mod forecast;
 mod foreign_database;

@@ -99,7 +99,7 @@ impl DoorRefusal {
 
     /// A proxy does not say whose request it is, so a key's `allow_ips` could not be checked.
     pub fn unknown_address() -> Self {
-        tracing::error!("a trusted proxy sends an `X-Forwarded-For` that cannot be read");
+        tracing::error!("the address of a client is not told, or a trusted proxy's `X-Forwarded-For` cannot be read");
         Self::misconfigured()
     }
 

@@ -135,13 +135,15 @@ impl<'d> Check<'d> {
         let mut has_filter = false;
         for manager in managers {
             let filters = list(manager, "http_filters");
-            let metering = filters.iter().position(|filter| is_type(&filter["typed_config"], FILTER));
-            let Some(at) = metering else {
-                self.leaks(&place, "its requests pass no ext_proc filter");
+            // In another filter, where a proxy wraps it to choose one by the request.
+            let Some((at, config)) =
+                filters.iter().enumerate().find_map(|(at, filter)| Some((at, first(filter, FILTER)?)))
+            else {
+                self.leaks(&place, "its requests pass no ext_proc filter: nothing is metered there");
                 continue;
             };
             has_filter = true;
-            self.filter(&place, &filters[at]);
+            self.filter(&place, config);
             if filters[..at].iter().any(|filter| text(&filter["typed_config"], "@type").ends_with(".Router")) {
                 self.leaks(&place, "the ext_proc filter stands behind the router");
             }
@@ -157,7 +159,8 @@ impl<'d> Check<'d> {
             {
                 self.breaks(&place, "stream_idle_timeout cuts answers while a model thinks: set 600s");
             }
-            self.routes(&place, manager, text(&filters[at], "name"));
+            let is_disabled = filters[at]["disabled"] == Value::Bool(true);
+            self.routes(&place, manager, (text(&filters[at], "name"), is_disabled));
         }
         let limit = listener["per_connection_buffer_limit_bytes"].as_u64();
         if has_filter && limit.is_none_or(|limit| limit < MAX_BODY) {
@@ -169,11 +172,7 @@ impl<'d> Check<'d> {
         has_filter
     }
 
-    fn filter(&mut self, place: &str, filter: &'d Value) {
-        let config = &filter["typed_config"];
-        if filter["disabled"] == Value::Bool(true) {
-            self.leaks(place, "the ext_proc filter is disabled, but where a route enables it");
-        }
+    fn filter(&mut self, place: &str, config: &'d Value) {
         for (switch, says) in [
             ("failure_mode_allow", "failure_mode_allow lets requests pass while keymeter-envoy is away"),
             ("observability_mode", "observability_mode lets every request pass"),
@@ -201,7 +200,11 @@ impl<'d> Check<'d> {
             self.breaks(place, "allow_mode_override is not used: remove it");
         }
         for (name, attribute, says) in [
-            ("request_attributes", "source.address", "clients get 500, because their address is not told"),
+            (
+                "request_attributes",
+                "source.address",
+                "clients get 500, unless X-Forwarded-For of --trusted-proxies tells their address",
+            ),
             (
                 "response_attributes",
                 "response.code_details",
@@ -254,7 +257,7 @@ impl<'d> Check<'d> {
     }
 
     /// The routes of a manager: inline, or by the name of their configuration.
-    fn routes(&mut self, place: &str, manager: &'d Value, filter: &str) {
+    fn routes(&mut self, place: &str, manager: &'d Value, (filter, is_disabled): (&str, bool)) {
         let mut configs = Vec::new();
         if manager["route_config"].is_null() {
             let name = text(&manager["rds"], "route_config_name");
@@ -277,6 +280,10 @@ impl<'d> Check<'d> {
                     let route_place = format!("{host_place}, route {matched}");
                     self.overrides(&route_place, route, filter);
                     self.retries(&route_place, &route["route"]);
+                    let has_settings = |of: &Value| !of["typed_per_filter_config"][filter].is_null();
+                    if is_disabled && ![config, host, route].into_iter().any(has_settings) {
+                        self.leaks(&route_place, "the ext_proc filter is disabled, and it does not enable it");
+                    }
                     for weighted in list(&route["route"]["weighted_clusters"], "clusters") {
                         self.overrides(&route_place, weighted, filter);
                     }
@@ -326,6 +333,13 @@ fn of_type<'d>(value: &'d Value, name: &str, found: &mut Vec<&'d Value>) {
         Value::Object(members) => members.values().for_each(|value| of_type(value, name, found)),
         Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => {}
     }
+}
+
+/// The first value of a type.
+fn first<'d>(value: &'d Value, name: &str) -> Option<&'d Value> {
+    let mut found = Vec::new();
+    of_type(value, name, &mut found);
+    found.into_iter().next()
 }
 
 fn is_type(value: &Value, name: &str) -> bool {

@@ -13,6 +13,25 @@ use prost_types::value::Kind;
 
 use crate::messages::{EnvoyHeader, HttpHeaders};
 
+/// Of a client's headers, only these reach the upstream, and those that a proxy adds. Any other may have a key that was
+/// not checked, tell a gateway to send its own key elsewhere, or ask for an answer that cannot be read.
+const PASSED: [&str; 13] = [
+    "accept",
+    "anthropic-beta",
+    "anthropic-version",
+    "b3",
+    "content-length",
+    "content-type",
+    "forwarded",
+    "traceparent",
+    "tracestate",
+    "transfer-encoding",
+    "user-agent",
+    "via",
+    "x-request-id",
+];
+const PASSED_BEGINNINGS: [&str; 3] = ["x-b3-", "x-envoy-", "x-forwarded-"];
+
 /// The head of a message.
 #[derive(Debug, Default)]
 pub struct MessageHead {
@@ -85,6 +104,16 @@ impl ClientRequest {
         (target != self.head.pseudo("path")).then_some(target)
     }
 
+    /// The headers that the upstream does not get. `others` may pass too.
+    pub fn removed_headers(&self, others: &[String]) -> Vec<String> {
+        let is_passed = |name: &str| {
+            PASSED.contains(&name)
+                || PASSED_BEGINNINGS.iter().any(|beginning| name.starts_with(beginning))
+                || others.iter().any(|other| other.eq_ignore_ascii_case(name))
+        };
+        self.head.headers.keys().map(HeaderName::as_str).filter(|name| !is_passed(name)).map(str::to_owned).collect()
+    }
+
     /// The length of its body, if it tells one.
     pub fn length(&self) -> Option<usize> {
         self.head.headers.get(http::header::CONTENT_LENGTH)?.to_str().ok()?.parse().ok()
@@ -141,6 +170,21 @@ mod tests {
         assert!(request.checked(&DoorOptions::default()).is_err());
         let unchecked = DoorOptions { checks_addresses: false, ..DoorOptions::default() };
         assert_eq!(request.checked(&unchecked).unwrap().bearer.address, None);
+    }
+
+    #[test]
+    fn only_known_headers_reach_the_upstream() {
+        let sent = [
+            ("authorization", "Bearer sk-a"),
+            ("accept-encoding", "gzip"),
+            ("anthropic-version", "2023-06-01"),
+            ("x-forwarded-for", "192.0.2.1"),
+            ("x-portkey-custom-host", "https://example.org"),
+            ("x-my-tenant", "a"),
+        ];
+        let request = ClientRequest::read(headers(&sent), &BTreeMap::new()).unwrap();
+        let removed = request.removed_headers(&["X-My-Tenant".to_owned()]);
+        assert_eq!(removed, ["authorization", "accept-encoding", "x-portkey-custom-host"]);
     }
 
     #[test]

@@ -44,6 +44,9 @@ struct Cli {
     /// What is charged for a request that was let through, and of which Envoy told nothing more.
     #[arg(long, value_name = "WHAT", default_value = "charge")]
     on_silence: OnSilence,
+    /// Headers of clients that reach the API besides those that are known, separated by commas.
+    #[arg(long, value_name = "NAMES", value_delimiter = ',')]
+    pass_headers: Vec<String>,
     #[command(flatten)]
     door: DoorArgs,
     #[command(subcommand)]
@@ -85,7 +88,13 @@ fn run() -> Result<ExitCode, String> {
     tracing_subscriber::fmt().with_env_filter(filter).with_ansi(is_terminal).with_writer(std::io::stderr).init();
     let mut door = cli.door.settings(default_options())?;
     door.options.checks_addresses = cli.address == Address::Checked;
-    let settings = EnvoySettings { door, listen: cli.listen, on_silence: cli.on_silence, stop_delay: STOP_DELAY };
+    let settings = EnvoySettings {
+        door,
+        listen: cli.listen,
+        on_silence: cli.on_silence,
+        pass_headers: cli.pass_headers,
+        stop_delay: STOP_DELAY,
+    };
     let runtime = tokio::runtime::Runtime::new().map_err(|error| format!("cannot start threads: {error}"))?;
     runtime.block_on(async {
         let caught = |kind| signal(kind).map_err(|error| format!("cannot catch a signal: {error}"));

@@ -4,6 +4,7 @@ use std::pin::pin;
 use std::sync::Arc;
 
 use futures_util::{Stream, StreamExt};
+use http::StatusCode;
 use keymeter_door::admission::{LetThrough, admit};
 use keymeter_door::answer_head::answer_head;
 use keymeter_door::body_memory::{MAX_BODY, TakenMemory, UNVERIFIED};
@@ -237,7 +238,8 @@ where
             None => (None, None),
         };
         let length = changed.as_ref().map(Bytes::len);
-        let headers = |length| let_through(request.other_target(head.query), length);
+        let removed = request.removed_headers(&self.processor.pass_headers);
+        let headers = |length| let_through(request.other_target(head.query), length, removed);
         let Some(body) = body else {
             let mut answer = reply(ResponsePart::RequestHeaders(common(headers(None), None)));
             answer.dynamic_metadata = told;
@@ -393,6 +395,6 @@ fn timed_out(head: &MessageHead, details: Option<&str>) -> bool {
     match details {
         Some("via_upstream") => false,
         Some(details) => details.contains("timeout") || details.contains("duration"),
-        None => head.status() == Some(http::StatusCode::GATEWAY_TIMEOUT),
+        None => matches!(head.status(), Some(StatusCode::REQUEST_TIMEOUT | StatusCode::GATEWAY_TIMEOUT)),
     }
 }

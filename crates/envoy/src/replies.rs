@@ -17,20 +17,7 @@ use crate::messages::{
 /// The largest piece of a body: proxies limit messages.
 const PIECE: usize = 64 * 1024;
 
-/// Headers that the upstream must not see: a client's key, which is Keymeter's, any other that was not checked, and
-/// the wish for an answer that cannot be read.
-const REMOVED: [&str; 8] = [
-    "authorization",
-    "x-api-key",
-    "api-key",
-    "x-goog-api-key",
-    "mj-api-secret",
-    "proxy-authorization",
-    "cookie",
-    "accept-encoding",
-];
-
-/// The namespace of the metadata.
+/// The namespace of the metadata, and the beginning of what a log calls a refusal.
 const NAMESPACE: &str = "keymeter";
 
 /// What is said of a token, for the proxy's log.
@@ -74,12 +61,12 @@ pub fn pieces(mut body: Bytes, has_trailers: bool) -> Vec<ProcessingResponse> {
 }
 
 /// What becomes of the headers of a request that is let through.
-pub fn let_through(target: Option<String>, length: Option<usize>) -> HeaderMutation {
+pub fn let_through(target: Option<String>, length: Option<usize>, removed: Vec<String>) -> HeaderMutation {
     let target = target.map(|target| (":path", target));
     let length = length.map(|length| ("content-length", length.to_string()));
     HeaderMutation {
         set_headers: target.into_iter().chain(length).map(|(name, value)| set(name, value)).collect(),
-        remove_headers: REMOVED.map(str::to_owned).into(),
+        remove_headers: removed,
     }
 }
 
@@ -101,7 +88,7 @@ pub fn refused(refusal: &DoorRefusal, route: Option<Route>) -> ProcessingRespons
     reply(ResponsePart::ImmediateResponse(ImmediateResponse {
         status: Some(HttpStatus { code: answer.status().as_u16().into() }),
         headers: Some(HeaderMutation { set_headers: headers, remove_headers: Vec::new() }),
-        details: format!("keymeter_{}", refusal.code()),
+        details: format!("{NAMESPACE}_{}", refusal.code().trim_start_matches("keymeter_")),
         body: answer.into_body().into(),
     }))
 }

@@ -84,7 +84,12 @@ where
     let tasks = door.start();
     let (cut, is_cut) = watch::channel(false);
     let (close, closed) = watch::channel(false);
-    let processor = Processor { door: Arc::clone(door), on_silence: settings.on_silence, cut: is_cut };
+    let processor = Processor {
+        door: Arc::clone(door),
+        on_silence: settings.on_silence,
+        pass_headers: settings.pass_headers.clone(),
+        cut: is_cut,
+    };
     let (health, health_service) = tonic_health::server::health_reporter();
     let mut builder = Server::builder()
         .max_concurrent_streams(u32::MAX)

@@ -15,6 +15,8 @@ pub struct EnvoySettings {
     /// Where proxies connect: `127.0.0.1:13050`, or `unix:` and a path.
     pub listen: String,
     pub on_silence: OnSilence,
+    /// Headers of clients that the upstream gets besides those that are known.
+    pub pass_headers: Vec<String>,
     /// From the signal to stop until nothing new is accepted: proxies ask for the health meanwhile, and go elsewhere.
     pub stop_delay: Duration,
 }

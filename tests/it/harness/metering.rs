@@ -168,7 +168,8 @@ async fn answer(mut stream: TcpStream, planned: Planned) -> std::io::Result<()> 
     }
 }
 
-pub async fn read_request(stream: &mut TcpStream) -> std::io::Result<()> {
+/// Reads a request with its body.
+pub async fn read_request(stream: &mut TcpStream) -> std::io::Result<String> {
     let mut read = Vec::new();
     loop {
         let mut piece = [0; 4_096];
@@ -180,7 +181,7 @@ pub async fn read_request(stream: &mut TcpStream) -> std::io::Result<()> {
             head.lines().find_map(|line| line.to_lowercase().strip_prefix("content-length: ").map(str::to_owned));
         let length: usize = length.map_or(0, |length| length.parse().unwrap());
         if count == 0 || read.len() >= head.len() + 4 + length {
-            return Ok(());
+            return Ok(text.into_owned());
         }
     }
 }

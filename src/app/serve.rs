@@ -114,6 +114,7 @@ pub fn connection_limits(config: &Config) -> ConnectionLimits {
     let limits = ConnectionLimits {
         connections: usize::try_from(settings.max_connections.get()).unwrap_or(usize::MAX),
         header: Duration::from_secs(settings.header_timeout_seconds.get().into()),
+        answer: Duration::from_secs(settings.idle_timeout_seconds.get().into()),
         idle: Duration::from_secs(settings.idle_timeout_seconds.get().into()),
         // Requests that arrive during the delay need time to finish.
         stop_delay: Duration::from_secs(settings.stop_delay_seconds).min(drain / 2),

@@ -4,16 +4,17 @@ use std::convert::Infallible;
 use std::future::poll_fn;
 use std::mem::MaybeUninit;
 use std::net::SocketAddr;
-use std::pin::pin;
+use std::pin::{Pin, pin};
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::task::Poll;
+use std::task::{Context, Poll};
 use std::time::Duration;
 
+use axum::body::{Body, Bytes, HttpBody};
 use axum::extract::ConnectInfo;
 use axum::response::Response;
 use http::{HeaderValue, Request, header};
-use hyper::body::Incoming;
+use hyper::body::{Frame, Incoming, SizeHint};
 use hyper::service::service_fn;
 use hyper_util::rt::TokioIo;
 use socket2::SockRef;
@@ -50,7 +51,8 @@ enum Phase {
     Head(Instant),
     /// Answering a request.
     Busy,
-    /// Sending an answer, or idle.
+    /// Sending an answer.
+    Sending(Instant),
     Idle(Instant),
 }
 
@@ -75,9 +77,9 @@ enum Event {
 
 /// Speaks HTTP on a connection until it ends.
 pub(super) async fn run(connection: Arc<Connection>, stream: TcpStream, mut close: watch::Receiver<bool>) {
-    let ConnectionLimits { header, idle, .. } = connection.shared.limits;
+    let ConnectionLimits { header, answer, idle, .. } = connection.shared.limits;
     let io = TokioIo::new(Socket::new(stream, Arc::clone(&connection)));
-    let service = service_fn(|request| connection.answer(request));
+    let service = service_fn(|request| Arc::clone(&connection).answer(request));
     let mut http = pin!(connection.shared.http.serve_connection(io, service));
     // One timer serves all phases. A request does not reset it; when it fires, the phase decides what happens.
     let mut timer = pin!(sleep(header));
@@ -107,13 +109,17 @@ pub(super) async fn run(connection: Arc<Connection>, stream: TcpStream, mut clos
                 Phase::Head(since) if closing || now >= since + header => return,
                 Phase::Head(since) => timer.as_mut().reset(since + header),
                 Phase::Busy => timer.as_mut().reset(now + header),
-                Phase::Idle(since) if now >= since + idle + GRACE => return,
-                Phase::Idle(since) if now >= since + idle => {
-                    closing = true;
-                    connection.request_close();
-                    timer.as_mut().reset(since + idle + GRACE);
+                phase @ (Phase::Sending(since) | Phase::Idle(since)) => {
+                    let end = since + if matches!(phase, Phase::Idle(_)) { idle } else { answer };
+                    if now >= end + GRACE {
+                        return;
+                    }
+                    if now >= end {
+                        closing = true;
+                        connection.request_close();
+                    }
+                    timer.as_mut().reset(if now >= end { end + GRACE } else { end });
                 }
-                Phase::Idle(since) => timer.as_mut().reset(since + idle),
             },
         }
     }
@@ -133,18 +139,18 @@ impl Connection {
         self.state().phase
     }
 
-    async fn answer(&self, mut request: Request<Incoming>) -> Result<Response, Infallible> {
+    async fn answer(self: Arc<Self>, mut request: Request<Incoming>) -> Result<http::Response<SentBody>, Infallible> {
         let has_slot = self.begin_request();
         request.extensions_mut().insert(ConnectInfo(self.peer));
         let mut router = if has_slot { &self.shared.routers.router } else { &self.shared.routers.when_full }.clone();
-        let mut answer = match router.call(request).await {
+        let mut answer: Response = match router.call(request).await {
             Ok(answer) => answer,
             Err(never) => match never {},
         };
         if !self.end_request() {
             answer.headers_mut().insert(header::CONNECTION, HeaderValue::from_static("close"));
         }
-        Ok(answer)
+        Ok(answer.map(|body| SentBody { body, connection: self }))
     }
 
     /// Call this when a request has arrived. Returns true if the connection has a slot.
@@ -160,11 +166,19 @@ impl Connection {
     /// Call this when a request is answered. Returns true if the client may send another one.
     fn end_request(&self) -> bool {
         let mut state = self.state();
-        state.phase = Phase::Idle(Instant::now());
+        state.phase = Phase::Sending(Instant::now());
         state.has_slot
             && state.closing == Closing::No
             && self.shared.slots.free() >= self.shared.limits.reserve()
             && !self.shared.draining.load(Ordering::Relaxed)
+    }
+
+    /// Call this when an answer is sent, or given up.
+    fn end_answer(&self) {
+        let mut state = self.state();
+        if let Phase::Sending(_) = state.phase {
+            state.phase = Phase::Idle(Instant::now());
+        }
     }
 
     fn request_close(&self) {
@@ -185,10 +199,43 @@ impl Connection {
     }
 }
 
+/// The body of an answer, which says when it has ended.
+struct SentBody {
+    body: Body,
+    connection: Arc<Connection>,
+}
+
+impl HttpBody for SentBody {
+    type Data = Bytes;
+    type Error = axum::Error;
+
+    fn poll_frame(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, axum::Error>>> {
+        Pin::new(&mut self.body).poll_frame(context)
+    }
+
+    fn is_end_stream(&self) -> bool {
+        self.body.is_end_stream()
+    }
+
+    fn size_hint(&self) -> SizeHint {
+        self.body.size_hint()
+    }
+}
+
+impl Drop for SentBody {
+    fn drop(&mut self) {
+        self.connection.end_answer();
+    }
+}
+
 impl ReadObserver for Connection {
     /// Bytes that arrive while no request is in progress begin the head of the next one.
     fn on_bytes_read(&self) {
         let mut state = self.state();
+        // While an answer is sent, they wait for its end.
         if let Phase::Idle(_) = state.phase {
             state.phase = Phase::Head(Instant::now());
         }
@@ -198,7 +245,7 @@ impl ReadObserver for Connection {
     /// have arrived may be a request, and closing now would lose it.
     fn on_nothing_to_read(&self, stream: &TcpStream) {
         let mut state = self.state();
-        if state.closing == Closing::Requested && matches!(state.phase, Phase::Idle(_)) {
+        if state.closing == Closing::Requested && matches!(state.phase, Phase::Sending(_) | Phase::Idle(_)) {
             let unread = SockRef::from(stream).peek(&mut [MaybeUninit::uninit()]);
             if !unread.is_ok_and(|bytes| bytes > 0) {
                 state.closing = Closing::NothingToRead;

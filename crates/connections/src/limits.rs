@@ -11,6 +11,8 @@ pub struct ConnectionLimits {
     pub connections: usize,
     /// For the head of a request.
     pub header: Duration,
+    /// For an answer, from its head to its end.
+    pub answer: Duration,
     /// From an answer to the next request.
     pub idle: Duration,
     /// From the signal to stop until the listener is closed.

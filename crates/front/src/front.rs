@@ -22,8 +22,11 @@ use crate::shared::Shared;
 /// For the head of a request.
 const HEADER_TIMEOUT: Duration = Duration::from_secs(30);
 
-/// Until a client has read its answer and begins the next request: longer than any answer.
-const IDLE: Duration = Duration::from_secs(4_000);
+/// Until a client has read its answer: longer than any.
+const ANSWER_TIMEOUT: Duration = Duration::from_secs(4_000);
+
+/// From an answer to the next request. Longer than proxies in front keep connections.
+const IDLE: Duration = Duration::from_secs(75);
 
 /// How long requests under way have when it stops.
 const DRAIN: Duration = Duration::from_mins(10);
@@ -43,8 +46,10 @@ pub async fn run(
     let listener = listen(&settings.listen).await?;
     let address = listener.local_addr().map_err(|error| FrontError::Listen(settings.listen.clone(), error))?;
     let mut tasks = Vec::from(door.start());
+    let draining = Arc::new(AtomicBool::new(false));
     if let Some(address) = &settings.operation_listen {
-        let served = axum::serve(listen(address).await?, operation::router(Arc::clone(&door)));
+        let router = operation::router(Arc::clone(&door), Arc::clone(&draining));
+        let served = axum::serve(listen(address).await?, router);
         tasks.push(tokio::spawn(async move { drop(served.await) }));
     }
     started(address);
@@ -52,6 +57,7 @@ pub async fn run(
     let limits = ConnectionLimits {
         connections: max_requests.saturating_mul(2),
         header: HEADER_TIMEOUT,
+        answer: ANSWER_TIMEOUT,
         idle: IDLE,
         stop_delay: Duration::ZERO,
         drain: DRAIN,
@@ -59,7 +65,6 @@ pub async fn run(
     // As many connections to the upstream, and some to Keymeter.
     let others = u32::try_from(max_requests).unwrap_or(u32::MAX).saturating_add(100);
     let routers = Routers { router: router(Arc::clone(&shared)), when_full: router_when_full() };
-    let draining = Arc::new(AtomicBool::new(false));
     keymeter_connections::serve(listener, routers, draining, limits.within_open_files(others), stop).await;
     finish_left(&door).await;
     shared.cut_requests().await;

@@ -2,6 +2,7 @@
 
 use std::fmt::Write;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use axum::Router;
 use axum::routing::get;
@@ -10,16 +11,19 @@ use http::header::CONTENT_TYPE;
 
 use keymeter_door::door::Door;
 
-pub fn router(door: Arc<Door>) -> Router {
+pub fn router(door: Arc<Door>, draining: Arc<AtomicBool>) -> Router {
     let ready = Arc::clone(&door);
     Router::new()
         .route("/healthz", get(async || "ok\n"))
-        .route("/readyz", get(async move || readiness(&ready)))
+        .route("/readyz", get(async move || readiness(&ready, draining.load(Ordering::Relaxed))))
         .route("/metrics", get(async move || ([(CONTENT_TYPE, "text/plain; version=0.0.4")], metrics(&door))))
 }
 
 /// Whether requests can be metered now, as far as that is known here.
-fn readiness(door: &Door) -> (StatusCode, &'static str) {
+fn readiness(door: &Door, is_draining: bool) -> (StatusCode, &'static str) {
+    if is_draining {
+        return (StatusCode::SERVICE_UNAVAILABLE, "it stops\n");
+    }
     if door.extractors.newest().is_none() {
         return (StatusCode::SERVICE_UNAVAILABLE, "Keymeter has not told yet how answers are read\n");
     }

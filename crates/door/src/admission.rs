@@ -32,8 +32,7 @@ pub async fn admit(door: &Arc<Door>, head: &RequestHead, body: Option<&[u8]>) ->
         Some(body) => Some(read_request(route, body, route.extractor(settings, &extractors), settings)?),
         None => None,
     };
-    let place = door.settlements.begin();
-    let place = place.ok_or_else(|| DoorRefusal::unavailable("too many requests and settlements are open"))?;
+    let place = door.settlements.begin(&bearer.key)?;
     match metered {
         Some(metered) if !route.is_free() => {
             let reserved = ReservedRequest::reserve(door, bearer, (metered, extractors), place).await?;

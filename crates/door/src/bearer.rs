@@ -1,5 +1,7 @@
 //! Who asks: the key of a request, and the address that it comes from.
 
+use std::net::{IpAddr, Ipv6Addr};
+
 use http::HeaderMap;
 use http::header::AUTHORIZATION;
 
@@ -13,7 +15,19 @@ const MAX_KEY: usize = 256;
 pub struct Bearer {
     pub key: String,
     /// The address of the client, for the key's `allow_ips`; `None` if nobody says it, and it is not to be checked.
-    pub address: Option<String>,
+    pub address: Option<IpAddr>,
+}
+
+impl Bearer {
+    /// Who is counted before the key is verified: an address, of IPv6 the network that one person has. All are one
+    /// where no address is known, because anyone can make up keys.
+    pub fn origin(&self) -> String {
+        match self.address {
+            None => String::new(),
+            Some(IpAddr::V4(address)) => address.to_string(),
+            Some(IpAddr::V6(address)) => Ipv6Addr::from_bits(address.to_bits() & !u128::from(u64::MAX)).to_string(),
+        }
+    }
 }
 
 /// The key of a request that has one, in a header and nowhere else.
@@ -71,6 +85,17 @@ mod tests {
             };
             assert_eq!(key_of(&pairs.iter().map(pair).collect()), expected, "{pairs:?}");
         }
+    }
+
+    #[test]
+    fn one_person_is_one_origin() {
+        let origin = |address: Option<&str>| {
+            Bearer { key: "sk-a".to_owned(), address: address.map(|address| address.parse().unwrap()) }.origin()
+        };
+        assert_eq!(origin(Some("192.0.2.1")), "192.0.2.1");
+        assert_eq!(origin(Some("2001:db8:1:2:3:4:5:6")), origin(Some("2001:db8:1:2::1")));
+        assert_ne!(origin(Some("2001:db8:1:2::1")), origin(Some("2001:db8:1:3::1")));
+        assert_eq!(origin(None), "");
     }
 
     #[test]

@@ -65,7 +65,7 @@ impl Door {
     /// It may not, or Keymeter does not answer.
     pub async fn verify(&self, bearer: &Bearer, model: Option<&str>) -> Result<(), DoorRefusal> {
         let mut body = json!({ "key": bearer.key, "quota": 0 });
-        set(&mut body, "ip", bearer.address.as_deref());
+        set(&mut body, "ip", bearer.address.map(|address| address.to_string()).as_deref());
         set(&mut body, "model", model);
         let answered = self.keymeter.call("verify", &body).await.map_err(|error| unavailable(&error))?;
         if answered.status != 200 {

@@ -21,3 +21,4 @@ pub mod request_head;
 pub mod reserved_request;
 pub mod settings;
 pub mod settlements;
+mod shares;

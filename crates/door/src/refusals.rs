@@ -92,6 +92,12 @@ impl DoorRefusal {
         Self::new(StatusCode::SERVICE_UNAVAILABLE, API, "keymeter_unavailable", message, retry)
     }
 
+    /// One has all that one may have of what is for everybody.
+    pub fn too_many(message: &str) -> Self {
+        let retry = Retry::May(Some("2".to_owned()));
+        Self::new(StatusCode::TOO_MANY_REQUESTS, RATE_LIMIT, "too_many_concurrent", message, retry)
+    }
+
     pub fn misconfigured() -> Self {
         let message = "internal error; tell your operator";
         Self::new(StatusCode::INTERNAL_SERVER_ERROR, API, "keymeter_misconfigured", message, Retry::May(None))

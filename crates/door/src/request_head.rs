@@ -40,7 +40,7 @@ impl RequestHead {
         // Without an address, a key's `allow_ips` would not be checked.
         let address = if options.checks_addresses {
             let address = client_address(peer, headers, &options.trusted_proxies);
-            Some(address.ok_or_else(DoorRefusal::unknown_address)?.to_string())
+            Some(address.ok_or_else(DoorRefusal::unknown_address)?)
         } else {
             None
         };

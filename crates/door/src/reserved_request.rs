@@ -8,7 +8,7 @@ use keymeter_meter::extractors::Extractors;
 use keymeter_meter::request::MeteredRequest;
 use rand::TryRng;
 use serde_json::{Map, Value, json};
-use tokio::time::{Instant, timeout_at};
+use tokio::time::{Instant, sleep_until};
 
 use crate::bearer::Bearer;
 use crate::door::{Door, set, unavailable};
@@ -59,7 +59,7 @@ impl ReservedRequest {
             "ttl_seconds": options.ttl_seconds,
             "on_expiry": options.on_expiry.as_str(),
         });
-        set(&mut body, "ip", bearer.address.as_deref());
+        set(&mut body, "ip", bearer.address.map(|address| address.to_string()).as_deref());
         set(&mut body, "provider", options.provider.as_deref());
         match &options.hold_usd {
             Some(dollars) => set(&mut body, "usd", Some(dollars)),
@@ -96,16 +96,17 @@ impl ReservedRequest {
     pub async fn extended<T>(&mut self, work: impl Future<Output = T>) -> T {
         let mut work = std::pin::pin!(work);
         loop {
-            if Instant::now() >= self.extend_at {
-                self.extend().await;
-            }
-            if let Ok(done) = timeout_at(self.extend_at, &mut work).await {
-                return done;
+            tokio::select! {
+                biased;
+                done = &mut work => return done,
+                () = self.extend() => {}
             }
         }
     }
 
+    /// Extends the hold, as soon as half of its time is over.
     async fn extend(&mut self) {
+        sleep_until(self.extend_at).await;
         let half = half_of(self.door.options.ttl_seconds);
         // If it fails, or is broken off.
         self.extend_at = Instant::now() + half.min(EXTEND_AGAIN);

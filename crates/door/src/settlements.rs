@@ -10,6 +10,8 @@ use serde_json::{Value, json};
 use tokio::sync::Notify;
 
 use crate::keymeter::{Answered, Keymeter, Unanswered};
+use crate::refusals::DoorRefusal;
+use crate::shares::{Share, Shares};
 
 /// Settlements that are sent at once.
 const SENDERS: usize = 32;
@@ -63,6 +65,8 @@ pub struct Settlements {
     /// Requests under way and settlements that were not sent.
     open: AtomicUsize,
     max_open: usize,
+    /// What one key has of them.
+    shares: Arc<Shares>,
     /// Settlements that wait or are being sent.
     unsent: AtomicUsize,
 }
@@ -71,6 +75,8 @@ pub struct Settlements {
 #[derive(Debug)]
 pub struct Place {
     settlements: Arc<Settlements>,
+    /// Of its key.
+    _share: Share,
 }
 
 impl Drop for Place {
@@ -101,18 +107,28 @@ impl Settlements {
             is_stopping: AtomicBool::new(false),
             open: AtomicUsize::new(0),
             max_open,
+            shares: Shares::of(max_open),
             unsent: AtomicUsize::new(0),
         }
     }
 
-    /// A place for a request; `None` if too many wait.
-    pub fn begin(self: &Arc<Self>) -> Option<Place> {
+    /// A place for a request of this key.
+    ///
+    /// # Errors
+    /// Too many wait, or too many of this key.
+    pub fn begin(self: &Arc<Self>, key: &str) -> Result<Place, DoorRefusal> {
+        let full = || DoorRefusal::unavailable("too many requests and settlements are open");
         if self.unsent.load(Ordering::Relaxed) >= MAX_WAITING {
-            return None;
+            return Err(full());
+        }
+        let mut share = self.shares.share(key);
+        if !share.take(1) {
+            return Err(DoorRefusal::too_many("too many requests of this key are under way; retry shortly"));
         }
         let take = |open: usize| (open < self.max_open).then_some(open + 1);
         let taken = self.open.try_update(Ordering::Relaxed, Ordering::Relaxed, take);
-        taken.ok().map(|_| Place { settlements: Arc::clone(self) })
+        taken.map_err(|_| full())?;
+        Ok(Place { settlements: Arc::clone(self), _share: share })
     }
 
     /// Returns true if no more requests are let in.

@@ -4,12 +4,9 @@ use std::time::Duration;
 
 use axum::body::{Body, Bytes};
 use http_body_util::BodyExt;
-use keymeter_door::body_memory::{BodyMemory, MAX_BODY, TakenMemory, UNVERIFIED};
+use keymeter_door::bearer::Bearer;
+use keymeter_door::body_memory::{BodyMemory, MAX_BODY, TIME, TIME_OF_LARGE, TakenMemory, UNVERIFIED};
 use keymeter_door::refusals::DoorRefusal;
-
-/// For what is read before a key is verified, and for the rest.
-const TIME: Duration = Duration::from_secs(10);
-const TIME_OF_LARGE: Duration = Duration::from_mins(2);
 
 /// A body, and the memory that it takes.
 #[derive(Debug)]
@@ -24,13 +21,14 @@ pub struct ReadBody {
 /// It is too large or too slow, there is no memory for it, or its key may not be used.
 pub async fn read_body(
     memory: &BodyMemory,
+    bearer: &Bearer,
     body: Body,
     verify: impl Future<Output = Result<(), DoorRefusal>>,
 ) -> Result<ReadBody, DoorRefusal> {
     let mut reading = Reading { body, bytes: Vec::new(), is_complete: false };
-    let mut first = memory.for_unverified();
+    let mut first = memory.for_unverified(&bearer.origin());
     within(TIME, reading.read_to(UNVERIFIED, &mut first)).await?;
-    let mut taken = memory.for_verified();
+    let mut taken = memory.for_verified(&bearer.key);
     if !reading.is_complete {
         verify.await?;
         within(TIME_OF_LARGE, reading.read_to(MAX_BODY, &mut taken)).await?;

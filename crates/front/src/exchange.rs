@@ -43,7 +43,7 @@ async fn exchange(
     if has_odd_length(&head.headers) || (head.method == Method::GET && !body.is_end_stream()) {
         return Err(DoorRefusal::invalid_request("the length of the body is not clear"));
     }
-    let read = read_body(&door.bodies, body, door.verify(&request.bearer, None)).await?;
+    let read = read_body(&door.bodies, &request.bearer, body, door.verify(&request.bearer, None)).await?;
     let has_body = head.method == Method::POST;
     let mut reserved = match admit(door, &request, has_body.then_some(read.bytes.as_ref())).await? {
         LetThrough::Reserved(reserved) => reserved,

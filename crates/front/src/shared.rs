@@ -3,11 +3,15 @@
 use std::sync::{Arc, Mutex, PoisonError};
 
 use keymeter_door::door::{Door, check_url};
+use tokio::sync::Semaphore;
 use tokio::task::JoinSet;
 
 use crate::error::FrontError;
 use crate::settings::{FrontSettings, OnLeave};
 use crate::upstream::Upstream;
+
+/// Answers that are read at once although their clients have left.
+const MAX_LEFT: usize = 1_000;
 
 /// What all requests of a front share.
 #[derive(Debug)]
@@ -15,6 +19,8 @@ pub struct Shared {
     pub door: Arc<Door>,
     pub on_leave: OnLeave,
     pub upstream: Upstream,
+    /// Places for answers that are read although their clients have left.
+    pub left: Arc<Semaphore>,
     /// The requests that were let through.
     tasks: Mutex<JoinSet<()>>,
 }
@@ -28,6 +34,7 @@ impl Shared {
             door: Arc::new(Door::new(&settings.door)?),
             on_leave: settings.options.on_leave,
             upstream: Upstream::new(settings)?,
+            left: Arc::new(Semaphore::new(MAX_LEFT)),
             tasks: Mutex::default(),
         })
     }

@@ -16,7 +16,7 @@ use keymeter_meter::answer_meter::{AnswerMeter, End, Outcome};
 use keymeter_meter::extractor::Extractor;
 use keymeter_meter::picks::Pick;
 use keymeter_meter::route::Route;
-use tokio::sync::{mpsc, oneshot};
+use tokio::sync::{OwnedSemaphorePermit, mpsc, oneshot};
 use tokio::time::{Instant, timeout};
 
 use crate::headers::to_client;
@@ -141,6 +141,12 @@ impl RequestTask {
         self.read(extractor, (&head.headers, head.status), body, to_client).await;
     }
 
+    /// A client has left. `None` if so many have that its answer is read no further.
+    fn leave(&self) -> Option<Left> {
+        let place = Arc::clone(&self.shared.left).try_acquire_owned().ok()?;
+        Some(Left { since: Instant::now(), bytes: 0, _place: place })
+    }
+
     /// Reads the answer, gives it to the client, and settles.
     async fn read(
         &mut self,
@@ -162,7 +168,10 @@ impl RequestTask {
                     if self.shared.on_leave == OnLeave::Close {
                         break End::Left;
                     }
-                    left = Some(Left { since: Instant::now(), bytes: 0 });
+                    left = self.leave();
+                    if left.is_none() {
+                        break End::GivenUp;
+                    }
                     continue;
                 }
             };
@@ -190,7 +199,10 @@ impl RequestTask {
                 break if is_stalled { End::GivenUp } else { End::Left };
             }
             is_cut = is_stalled;
-            left = Some(Left { since: Instant::now(), bytes: 0 });
+            left = self.leave();
+            if left.is_none() {
+                break End::GivenUp;
+            }
         };
         drop(body);
         self.reserved.settle(meter.end(end));
@@ -213,6 +225,7 @@ async fn closed(answer: &mut Option<AnswerSender>) {
 struct Left {
     since: Instant,
     bytes: usize,
+    _place: OwnedSemaphorePermit,
 }
 
 impl Left {

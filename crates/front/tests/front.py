@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import signal
 import socket
 import tempfile
 import threading
@@ -16,9 +17,10 @@ from typing import Any
 
 import httpx
 from processes import Program, eventually, free_port
-from programs import Key
+from programs import Key, Keymeter, Upstream
 
 HERE = Path(__file__).parent
+PROJECT = HERE.parent.parent.parent
 UPSTREAM_KEY = "sk-of-the-upstream"
 PRICES = {"prompt": Decimal("1.2"), "completion": Decimal("4.7"), "cached": Decimal("0.3"), "cache_write": Decimal("1.5")}
 MILLION = 10**6
@@ -98,10 +100,54 @@ class Front(Program):
         eventually(lambda: "how answers are read" in self.log() or "extractors of Keymeter cannot be read" in self.log())
 
     def post(self, key: Key | str, body: object, path: str = "/v1/chat/completions", **options: Any) -> httpx.Response:
-        secret = key if isinstance(key, str) else key.secret
-        content = body if isinstance(body, bytes) else json.dumps(body).encode()
-        headers = {"Authorization": f"Bearer {secret}", "Content-Type": "application/json", **options.pop("headers", {})}
-        return httpx.post(f"{self.url}{path}", content=content, headers=headers, timeout=options.pop("timeout", 30), **options)
+        return post(self.url, key, body, path, **options)
+
+
+class EnvoyDoor:
+    """Envoy with keymeter-envoy, which is beside the program."""
+
+    def __init__(self, folder: Path, keymeter: Keymeter, upstream: Upstream) -> None:
+        port, processor = free_port(), free_port()
+        self.url = f"http://127.0.0.1:{port}"
+        folder = Path(tempfile.mkdtemp(prefix="envoy-", dir=folder))
+        environment = {"KEYMETER_URL": keymeter.url, "KEYMETER_CREDENTIAL": keymeter.credential}
+        command = [f"{os.environ['KEYMETER_PROGRAM']}-envoy", f"--listen=127.0.0.1:{processor}"]
+        self.processor = Program(command, environment, folder / "processor.log")
+        text = (PROJECT / "examples/envoy/metering.yaml").read_text()
+        ports = {8080: port, 9901: free_port(), 13050: processor, 9000: upstream.port}
+        for documented, own in ports.items():
+            text = text.replace(f"port_value: {documented} ", f"port_value: {own} ")
+        config = folder / "envoy.yaml"
+        config.write_text(text)
+        command = [str(PROJECT / "target/proxies/bin/envoy"), "--disable-hot-restart", "--concurrency", "1", "-c", str(config)]
+        self.envoy = Program(command, {}, folder / "envoy.log")
+
+    def start(self) -> None:
+        self.processor.start()
+        eventually(lambda: "how answers are read" in self.processor.log())
+        self.envoy.start()
+
+        def passes() -> bool:
+            try:
+                return httpx.get(f"{self.url}/v1/models").status_code == 401
+            except httpx.HTTPError:
+                return False
+
+        eventually(passes)
+
+    def stop(self) -> None:
+        self.envoy.stop(signal.SIGTERM)
+        self.processor.stop(signal.SIGTERM)
+
+    def post(self, key: Key | str, body: object, path: str = "/v1/chat/completions", **options: Any) -> httpx.Response:
+        return post(self.url, key, body, path, **options)
+
+
+def post(url: str, key: Key | str, body: object, path: str, **options: Any) -> httpx.Response:
+    secret = key if isinstance(key, str) else key.secret
+    content = body if isinstance(body, bytes) else json.dumps(body).encode()
+    headers = {"Authorization": f"Bearer {secret}", "Content-Type": "application/json", **options.pop("headers", {})}
+    return httpx.post(f"{url}{path}", content=content, headers=headers, timeout=options.pop("timeout", 30), **options)
 
 
 class Portkey(Program):

@@ -195,7 +195,7 @@ def test_a_stop_without_keymeter_ends(start: Callable[..., Front], second: Keyme
     stream.read()
     eventually(lambda: "settlements wait" in front.log())
     assert front.stop(signal.SIGTERM) == 0
-    assert "settlements could not be sent before the front ended" in front.log()
+    assert "settlements could not be sent before the program ended" in front.log()
     eventually(lambda: key.held() == 0, 60)
 
 

@@ -186,8 +186,8 @@ def test_a_wrong_setting_is_named_at_the_start(folder: Path, keymeter: Keymeter)
     front = Front(folder, keymeter.url, keymeter.credential, "http://127.0.0.1:1", on_expiry="perhaps")
     Program.start(front)
     assert front.process is not None
-    assert front.process.wait(10) == 1
-    assert front.log() == "keymeter: --on-expiry must be charge or release\n"
+    assert front.process.wait(10) == 2
+    assert "invalid value 'perhaps' for '--on-expiry <WHAT>'\n  [possible values: charge, release]" in front.log()
 
 
 WRONG: list[bytes] = [

@@ -3,9 +3,10 @@
 //! stops.
 
 use std::collections::BTreeMap;
+use std::fs::File;
 use std::net::{SocketAddr, TcpListener};
-use std::path::Path;
-use std::process::{Child, Command, Stdio};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
@@ -82,13 +83,9 @@ impl Envoy {
 }
 
 /// Bodies in both directions in pieces that are sent on as they are replied.
-const FULL_DUPLEX: [(&str, &str); 2] = [
+const FULL_DUPLEX: Changes = &[
     ("request_body_mode: BUFFERED", "request_body_mode: FULL_DUPLEX_STREAMED"),
-    (
-        "response_body_mode: STREAMED",
-        "response_body_mode: FULL_DUPLEX_STREAMED\n                        request_trailer_mode: SEND\n                  \
-         \x20     response_trailer_mode: SEND",
-    ),
+    ("response_body_mode: STREAMED", "response_body_mode: FULL_DUPLEX_STREAMED"),
 ];
 
 #[sqlx::test(migrator = "keymeter::storage::MIGRATOR")]
@@ -105,7 +102,7 @@ async fn each_case_of_the_meter_is_refused_or_charged_as_it_says(pool: PgPool) {
     for (settings, cases) in by_settings {
         let meter = serde_json::from_str(&settings).unwrap();
         let processor = processor(&keymeter, DoorOptions { meter, ..default_options() }).await;
-        for changes in [&[][..], &FULL_DUPLEX] {
+        for changes in [&[], FULL_DUPLEX] {
             let envoy = Envoy::start(dir.path(), processor.address, upstream, changes).await;
             let door = envoy.door();
             for case in &cases {
@@ -168,9 +165,9 @@ async fn a_usual_configuration_of_envoy_is_found_good_and_each_fault_is_named(po
     let keymeter = Keymeter::start(&pool).await;
     let dir = tempfile::tempdir().unwrap();
     let processor = processor(&keymeter, default_options()).await;
-    let table: [(Changes, &[&str]); 13] = [
+    let table: [(Changes, &[&str]); 18] = [
         (&[], &[]),
-        (&FULL_DUPLEX, &[]),
+        (FULL_DUPLEX, &[]),
         (
             &[(
                 "- name: envoy.filters.http.ext_proc",
@@ -185,6 +182,32 @@ async fn a_usual_configuration_of_envoy_is_found_good_and_each_fault_is_named(po
         (&[("per_connection_buffer_limit_bytes: 33554432", "drain_type: DEFAULT")], &["per_connection_buffer_limit"]),
         (&[("request_attributes: [source.address]", "request_attributes: []")], &["has no source.address"]),
         (&[("max_requests: 100000", "max_requests: 100")], &["it takes 100 requests at once"]),
+        (&[("request_trailer_mode: SEND", "request_trailer_mode: SKIP")], &["request_trailer_mode must be SEND"]),
+        (
+            &[("metadata_options:", "mutation_rules: { disallow_all: true }\n                      metadata_options:")],
+            &["mutation_rules"],
+        ),
+        (
+            &[(
+                "metadata_options:",
+                "forward_rules: { allowed_headers: { patterns: [{ exact: authorization }] } }\n                      metadata_options:",
+            )],
+            &["forward_rules"],
+        ),
+        (
+            &[(
+                "use_remote_address: true",
+                "use_remote_address: true\n                upgrade_configs: [{ upgrade_type: websocket }]",
+            )],
+            &["upgrade_configs"],
+        ),
+        (
+            &[(
+                "route: { cluster: api, timeout: 3600s }",
+                "route: { cluster: api, timeout: 3600s, internal_redirect_policy: {} }",
+            )],
+            &["internal_redirect_policy"],
+        ),
         (&[("no_traffic_interval: 0.5s", "no_traffic_interval: 60s")], &["no_traffic_interval is 60s"]),
         (
             &[(
@@ -252,15 +275,48 @@ async fn the_api_gets_its_own_key_and_no_header_that_was_not_checked(pool: PgPoo
     processor.stop().await;
 }
 
+/// The log of the program that listens there.
+fn log(dir: &Path, listen: SocketAddr) -> File {
+    File::options().create(true).append(true).open(log_path(dir, listen)).unwrap()
+}
+
+fn log_path(dir: &Path, listen: SocketAddr) -> PathBuf {
+    dir.join(format!("processor-{}.log", listen.port()))
+}
+
+#[sqlx::test(migrator = "keymeter::storage::MIGRATOR")]
+async fn no_key_prompt_or_answer_is_in_the_log(pool: PgPool) {
+    let keymeter = Keymeter::start(&pool).await;
+    let dir = tempfile::tempdir().unwrap();
+    let answer = json!({ "choices": [{ "message": { "content": "a secret answer" } }] }).to_string();
+    let upstream = upstream(HEAD.to_owned(), answer.into_bytes(), Ending::Complete).await;
+    let listen = free_address();
+    let program = Program::start(&keymeter, dir.path(), listen).await;
+    let envoy = Envoy::start(dir.path(), listen, upstream, &[]).await;
+    let (_, key) = keymeter.key(QUOTA).await;
+    for (key, model, expected) in [(key.as_str(), "m", 200), (&key, "", 400), ("sk-not-a-key", "m", 401)] {
+        let body = json!({ "model": model, "messages": [{ "role": "user", "content": "a secret prompt" }] });
+        let body = body.to_string().into_bytes();
+        assert_eq!(envoy.door().post("/v1/chat/completions", key, &[], body).await.status(), expected);
+    }
+    program.signal("-TERM");
+    program.ended().await;
+    let log = std::fs::read_to_string(log_path(dir.path(), listen)).unwrap();
+    assert!(log.contains("a request has ended"), "{log}");
+    for secret in [&key, &keymeter.credential, "sk-not-a-key", "a secret prompt", "a secret answer"] {
+        assert!(!log.contains(secret), "{secret}: {log}");
+    }
+}
+
 /// The real program, which can be killed.
 struct Program(Child);
 
 impl Program {
-    async fn start(keymeter: &Keymeter, listen: SocketAddr) -> Self {
+    async fn start(keymeter: &Keymeter, dir: &Path, listen: SocketAddr) -> Self {
         let door = keymeter.door(default_options());
         let mut command = Command::new(Path::new(env!("CARGO_BIN_EXE_keymeter")).with_file_name("keymeter-envoy"));
         command.arg(format!("--listen={listen}")).arg(format!("--url={}", door.url));
-        command.env("KEYMETER_CREDENTIAL", &keymeter.credential).stderr(Stdio::null());
+        command.env("KEYMETER_CREDENTIAL", &keymeter.credential).arg("--log-filter=debug").stderr(log(dir, listen));
         let mut program = Self(command.spawn().expect("`cargo test --workspace` builds it"));
         eventually("it serves", async || {
             assert!(program.0.try_wait().unwrap().is_none(), "it ended");
@@ -302,7 +358,7 @@ async fn a_killed_processor_lets_nothing_pass_and_what_it_held_is_charged(pool: 
             silent_upstream().await
         };
         let listen = free_address();
-        let program = Program::start(&keymeter, listen).await;
+        let program = Program::start(&keymeter, dir.path(), listen).await;
         let envoy = Envoy::start(dir.path(), listen, upstream, &[]).await;
         let door = Arc::new(envoy.door());
         let asked = {
@@ -334,7 +390,7 @@ const LONG: Duration = Duration::from_secs(20);
 async fn reached(door: &RunningDoor, key: &str) -> u16 {
     let answer = door.post("/v1/chat/completions", key, &[], request(false)).await;
     let status = answer.status().as_u16();
-    answer.bytes().await.unwrap();
+    answer.bytes().await.unwrap_or_else(|error| panic!("{status}: {error}"));
     status
 }
 
@@ -359,7 +415,7 @@ async fn processors_that_restart_in_turn_fail_no_request(pool: PgPool) {
     let addresses = [free_address(), free_address()];
     let mut programs = Vec::new();
     for address in addresses {
-        programs.push(Program::start(&keymeter, address).await);
+        programs.push(Program::start(&keymeter, dir.path(), address).await);
     }
     let endpoint = "- endpoint: { address: { socket_address: { address: 127.0.0.1, port_value: 13050 } } }";
     let second = format!(
@@ -386,7 +442,7 @@ async fn processors_that_restart_in_turn_fail_no_request(pool: PgPool) {
     for (address, program) in addresses.into_iter().zip(programs) {
         program.signal("-TERM");
         program.ended().await;
-        let program = Program::start(&keymeter, address).await;
+        let program = Program::start(&keymeter, dir.path(), address).await;
         // Until it knows how answers are read, and Envoy knows that it serves.
         tokio::time::sleep(Duration::from_secs(2)).await;
         restarted.push(program);

@@ -183,7 +183,8 @@ async fn wherever_bodies_are_cut_the_same_bytes_pass_and_the_same_is_charged(poo
             };
             let response = common.response.unwrap_or_default();
             let set = response.header_mutation.unwrap_or_default().set_headers;
-            length = length.or_else(|| set.into_iter().find_map(|one| one.header).map(|header| header.raw_value));
+            let header = |name: &str| set.iter().filter_map(|one| one.header.clone()).find(|header| header.key == name);
+            length = length.or_else(|| header("content-length"));
             match response.body_mutation.and_then(|body| body.mutation) {
                 Some(MutatedBody::Body(body)) => bytes.extend_from_slice(&body),
                 Some(MutatedBody::StreamedResponse(piece)) => bytes.extend_from_slice(&piece.body),
@@ -289,6 +290,26 @@ async fn what_cannot_be_metered_is_refused_and_a_cut_is_an_error(pool: PgPool) {
     let mut without = request_head(&key, BOTH[0]);
     without.protocol_config = None;
     assert_eq!(refused(&world.ask(vec![without]).await).0, 500);
+    // Sent on before it was let through: without its body, or with headers that nobody saw.
+    let passed =
+        ProcessingRequest { attributes: attributes("response.code_details", "via_upstream"), ..answer_head("200") };
+    let got = world.ask(vec![request_head(&key, BOTH[0]), passed.clone(), answer_body(b"{}", true)]).await;
+    assert!(!got.is_ok && !got.replies.iter().any(|part| matches!(part, ResponsePart::ResponseHeaders(_))), "{got:?}");
+    let mut first = request_body(&chat(), true);
+    first.protocol_config = request_head(&key, BOTH[0]).protocol_config;
+    assert_eq!(refused(&world.ask(vec![first, passed]).await), (500, "keymeter_misconfigured".to_owned()));
+    for (header, value) in [("content-length", "0"), (":method", "GET")] {
+        let mut head = request_head(&key, BOTH[0]);
+        if let Some(RequestPart::RequestHeaders(HttpHeaders { headers: Some(headers), .. })) = &mut head.request {
+            let path = if header == ":method" { "/v1/models" } else { "/v1/chat/completions" };
+            headers.headers.retain(|one| one.key != header && one.key != ":path");
+            for (key, value) in [(header, value), (":path", path)] {
+                let raw_value = value.to_owned().into();
+                headers.headers.push(EnvoyHeader { key: key.to_owned(), value: String::new(), raw_value });
+            }
+        }
+        assert_eq!(refused(&world.ask(vec![head]).await).0, 400, "{header}");
+    }
     let mut nobody = request_head(&key, BOTH[0]);
     nobody.attributes.clear();
     assert_eq!(refused(&world.ask(vec![nobody]).await).0, 500);

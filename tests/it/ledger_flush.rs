@@ -1,18 +1,16 @@
 //! When operations are answered: after what the answer tells of is on disk and on synchronous standbys (L4). Their
 //! wallets are free before. A standby that is not there lets PostgreSQL wait for as long as the test likes.
 
-use std::collections::BTreeSet;
 use std::sync::Arc;
-use std::time::Duration;
 
 use serde_json::{Value, json};
-use sqlx::{AssertSqlSafe, PgPool};
+use sqlx::{AssertSqlSafe, PgConnection, PgPool};
 use tempfile::NamedTempFile;
 use tokio::task::JoinHandle;
 
 use crate::harness::gateway::{DATABASE_UNAVAILABLE, ENDED, NOT_DURABLE, REUSED, app_with_wallet, asks, refused};
 use crate::harness::ledger_invariants::assert_ledger_invariants;
-use crate::harness::wait::{eventually, within};
+use crate::harness::wait::eventually;
 use crate::harness::{Answer, Client, Cluster, PLENTY, Servers, TestApp};
 
 /// Services, and the PostgreSQL that they use.
@@ -20,6 +18,8 @@ struct World {
     servers: Servers,
     pool: PgPool,
     key: String,
+    /// Has the lock of the jobs, so none runs.
+    _jobs: PgConnection,
     /// Dropped after the services.
     _cluster: Cluster,
 }
@@ -33,10 +33,11 @@ impl World {
         for server in 0..servers.running.len() {
             servers.gateway(server).post("/api/gateway/charge", json!({ "key": key, "quota": 1 })).await.ok();
         }
-        // A job that waited for the standby would keep its locks. One that found a table in use runs again after a
-        // minute.
-        within(Duration::from_secs(100), "the jobs have run once", async || have_run_once(&servers).await).await;
-        Self { pool: servers.pool().await, servers, key, _cluster: cluster }
+        let pool = servers.pool().await;
+        // A job that waited for the standby would keep its locks.
+        let mut jobs = pool.acquire().await.unwrap().detach();
+        sqlx::query("select pg_advisory_lock(1953064057)").execute(&mut jobs).await.unwrap();
+        Self { pool, servers, key, _jobs: jobs, _cluster: cluster }
     }
 
     /// A call of a gateway, which goes on by itself.
@@ -44,21 +45,6 @@ impl World {
         let (gateway, path) = (self.servers.gateway(server), format!("/api/gateway/{call}"));
         tokio::spawn(async move { gateway.post(&path, body).await })
     }
-}
-
-/// Whether one of the servers has run each job.
-async fn have_run_once(servers: &Servers) -> bool {
-    let (mut all, mut run) = (BTreeSet::new(), BTreeSet::new());
-    for server in &servers.running {
-        let metrics = Client::stranger(server).get("/metrics").await.text;
-        let jobs = metrics.lines().filter_map(|line| line.strip_prefix("keymeter_job_last_success_timestamp_seconds"));
-        // The names of jobs have spaces.
-        for (job, at) in jobs.filter_map(|sample| sample.rsplit_once(' ')) {
-            all.insert(job.to_owned());
-            run.extend((at != "0").then(|| job.to_owned()));
-        }
-    }
-    !all.is_empty() && all == run
 }
 
 /// From now on, what waits for the disk waits for this standby too; for none if the name is empty.

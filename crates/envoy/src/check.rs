@@ -17,6 +17,24 @@ const DECOMPRESSOR: &str = "envoy.extensions.filters.http.decompressor.v3.Decomp
 const TIMEOUT: Duration = Duration::from_secs(10);
 const MAX_DUMP: u64 = 256 * 1024 * 1024;
 
+/// Members that send a request on in another way than it was metered, or again, or past the filter, by what has them.
+const OF_FILTER: [(&str, &str); 6] = [
+    ("failure_mode_allow", "failure_mode_allow lets requests pass while keymeter-envoy is away"),
+    ("observability_mode", "observability_mode lets every request pass"),
+    ("disable_immediate_response", "disable_immediate_response lets refused requests pass"),
+    ("forward_rules", "forward_rules hides headers that are to be removed"),
+    ("route_cache_action", "route_cache_action can choose another route after the request was checked"),
+    ("status_on_error", "status_on_error can make a broken request look answered"),
+];
+const OF_ROUTE: [(&str, &str); 5] = [
+    ("retry_policy", "retry_policy repeats requests: each may be billed, and only one is charged"),
+    ("retry_policy_typed_config", "it repeats requests: each may be billed, and only one is charged"),
+    ("hedge_policy", "hedge_policy repeats requests: each may be billed, and only one is charged"),
+    ("request_mirror_policies", "request_mirror_policies send requests a second time, and nobody is charged for that"),
+    ("internal_redirect_policy", "internal_redirect_policy sends requests again, past the filter"),
+];
+const OF_MUTATION_RULES: [&str; 4] = ["disallow_all", "disallow_system", "disallow_expression", "disallow_is_error"];
+
 /// The largest body of a request.
 const MAX_BODY: u64 = 32 * 1024 * 1024;
 
@@ -132,7 +150,7 @@ impl<'d> Check<'d> {
         let place = format!("listener {}", text(listener, "name"));
         let mut managers = Vec::new();
         of_type(listener, MANAGER, &mut managers);
-        let mut has_filter = false;
+        let (mut has_filter, mut is_buffered) = (false, false);
         for manager in managers {
             let filters = list(manager, "http_filters");
             // In another filter, where a proxy wraps it to choose one by the request.
@@ -143,6 +161,7 @@ impl<'d> Check<'d> {
                 continue;
             };
             has_filter = true;
+            is_buffered |= text(&config["processing_mode"], "request_body_mode") == "BUFFERED";
             self.filter(&place, config);
             if filters[..at].iter().any(|filter| text(&filter["typed_config"], "@type").ends_with(".Router")) {
                 self.leaks(&place, "the ext_proc filter stands behind the router");
@@ -152,6 +171,9 @@ impl<'d> Check<'d> {
             }
             if manager["use_remote_address"] != Value::Bool(true) {
                 self.leaks(&place, "use_remote_address is off: clients say their own address in X-Forwarded-For");
+            }
+            if is_set(&manager["upgrade_configs"]) {
+                self.leaks(&place, "upgrade_configs let WebSockets pass, which nothing meters");
             }
             if let Some(timeout) = seconds(&manager["stream_idle_timeout"])
                 && timeout > 0.0
@@ -163,7 +185,7 @@ impl<'d> Check<'d> {
             self.routes(&place, manager, (text(&filters[at], "name"), is_disabled));
         }
         let limit = listener["per_connection_buffer_limit_bytes"].as_u64();
-        if has_filter && limit.is_none_or(|limit| limit < MAX_BODY) {
+        if is_buffered && limit.is_none_or(|limit| limit < MAX_BODY) {
             self.breaks(
                 &place,
                 "per_connection_buffer_limit_bytes is below 33554432: larger requests get 413, or break",
@@ -173,12 +195,14 @@ impl<'d> Check<'d> {
     }
 
     fn filter(&mut self, place: &str, config: &'d Value) {
-        for (switch, says) in [
-            ("failure_mode_allow", "failure_mode_allow lets requests pass while keymeter-envoy is away"),
-            ("observability_mode", "observability_mode lets every request pass"),
-        ] {
-            if config[switch] == Value::Bool(true) {
+        for (member, says) in OF_FILTER {
+            if is_set(&config[member]) {
                 self.leaks(place, says);
+            }
+        }
+        for rule in OF_MUTATION_RULES {
+            if is_set(&config["mutation_rules"][rule]) {
+                self.leaks(place, &format!("mutation_rules: with {rule} a client's key reaches the API"));
             }
         }
         let mode = &config["processing_mode"];
@@ -194,6 +218,11 @@ impl<'d> Check<'d> {
         for name in ["request_header_mode", "response_header_mode"] {
             if text(mode, name) == "SKIP" {
                 self.leaks(place, &format!("{name} is SKIP: set SEND"));
+            }
+        }
+        for name in ["request_trailer_mode", "response_trailer_mode"] {
+            if text(mode, name) != "SEND" {
+                self.breaks(place, &format!("{name} must be SEND: trailers end a body as its last piece does"));
             }
         }
         if config["allow_mode_override"] == Value::Bool(true) {
@@ -274,12 +303,12 @@ impl<'d> Check<'d> {
             for host in list(config, "virtual_hosts") {
                 let host_place = format!("{place}, host {}", text(host, "name"));
                 self.overrides(&host_place, host, filter);
-                self.retries(&host_place, host);
+                self.repeats(&host_place, host);
                 for route in list(host, "routes") {
                     let matched = route["match"].to_string();
                     let route_place = format!("{host_place}, route {matched}");
                     self.overrides(&route_place, route, filter);
-                    self.retries(&route_place, &route["route"]);
+                    self.repeats(&route_place, &route["route"]);
                     let has_settings = |of: &Value| !of["typed_per_filter_config"][filter].is_null();
                     if is_disabled && ![config, host, route].into_iter().any(has_settings) {
                         self.leaks(&route_place, "the ext_proc filter is disabled, and it does not enable it");
@@ -315,9 +344,11 @@ impl<'d> Check<'d> {
         }
     }
 
-    fn retries(&mut self, place: &str, of: &Value) {
-        if !of["retry_policy"].is_null() {
-            self.leaks(place, "retry_policy repeats requests: each may be billed, and only one is charged");
+    fn repeats(&mut self, place: &str, of: &Value) {
+        for (member, says) in OF_ROUTE {
+            if is_set(&of[member]) {
+                self.leaks(place, says);
+            }
         }
     }
 }
@@ -340,6 +371,15 @@ fn first<'d>(value: &'d Value, name: &str) -> Option<&'d Value> {
     let mut found = Vec::new();
     of_type(value, name, &mut found);
     found.into_iter().next()
+}
+
+/// Returns true if a member says something: a switch that is on, or a part with content, also an empty one.
+fn is_set(value: &Value) -> bool {
+    match value {
+        Value::Null | Value::Bool(false) => false,
+        Value::Array(values) => !values.is_empty(),
+        Value::Bool(true) | Value::Number(_) | Value::String(_) | Value::Object(_) => true,
+    }
 }
 
 fn is_type(value: &Value, name: &str) -> bool {

@@ -15,7 +15,7 @@ use crate::messages::{EnvoyHeader, HttpHeaders};
 
 /// Of a client's headers, only these reach the upstream, and those that a proxy adds. Any other may have a key that was
 /// not checked, tell a gateway to send its own key elsewhere, or ask for an answer that cannot be read.
-const PASSED: [&str; 13] = [
+const PASSED: [&str; 14] = [
     "accept",
     "anthropic-beta",
     "anthropic-version",
@@ -25,12 +25,24 @@ const PASSED: [&str; 13] = [
     "forwarded",
     "traceparent",
     "tracestate",
-    "transfer-encoding",
     "user-agent",
     "via",
+    "x-forwarded-for",
+    "x-forwarded-proto",
     "x-request-id",
 ];
-const PASSED_BEGINNINGS: [&str; 3] = ["x-b3-", "x-envoy-", "x-forwarded-"];
+const PASSED_BEGINNING: &str = "x-b3-";
+
+/// Headers by which a client that Envoy believes tells it to send a request again, or elsewhere.
+const COMMANDS: [&str; 7] = [
+    "x-envoy-hedge-",
+    "x-envoy-max-retries",
+    "x-envoy-original-dst-host",
+    "x-envoy-retriable-",
+    "x-envoy-retry-",
+    "x-envoy-upstream-",
+    "x-envoy-force-",
+];
 
 /// The head of a message.
 #[derive(Debug, Default)]
@@ -50,7 +62,7 @@ impl MessageHead {
                 head.pseudo.insert(name.to_owned(), String::from_utf8(value.to_vec()).ok()?);
             } else {
                 let value = HeaderValue::from_maybe_shared(value).ok()?;
-                head.headers.append(HeaderName::from_bytes(key.as_bytes()).ok()?, value);
+                head.headers.try_append(HeaderName::from_bytes(key.as_bytes()).ok()?, value).ok()?;
             }
         }
         Some(head)
@@ -94,6 +106,15 @@ impl ClientRequest {
     /// # Errors
     /// Why it is not let through.
     pub fn checked(&self, options: &DoorOptions) -> Result<RequestHead, DoorRefusal> {
+        let names = || self.head.headers.keys().map(HeaderName::as_str);
+        if let Some(command) = names().find(|name| COMMANDS.iter().any(|command| name.starts_with(command))) {
+            return Err(DoorRefusal::not_metered(&format!("the header {command} is not for clients")));
+        }
+        // Envoy would answer in the way of gRPC: a refusal as 200.
+        let kind = self.head.headers.get(http::header::CONTENT_TYPE).map(HeaderValue::as_bytes).unwrap_or_default();
+        if kind.to_ascii_lowercase().starts_with(b"application/grpc") {
+            return Err(DoorRefusal::not_metered("gRPC is not served here"));
+        }
         RequestHead::read(self.route(), self.target(), &self.head.headers, self.peer, options)
     }
 
@@ -108,7 +129,7 @@ impl ClientRequest {
     pub fn removed_headers(&self, others: &[String]) -> Vec<String> {
         let is_passed = |name: &str| {
             PASSED.contains(&name)
-                || PASSED_BEGINNINGS.iter().any(|beginning| name.starts_with(beginning))
+                || name.starts_with(PASSED_BEGINNING)
                 || others.iter().any(|other| other.eq_ignore_ascii_case(name))
         };
         self.head.headers.keys().map(HeaderName::as_str).filter(|name| !is_passed(name)).map(str::to_owned).collect()
@@ -163,8 +184,8 @@ mod tests {
             ("", None),
         ] {
             let request = ClientRequest::read(headers(&request), &attributes(address)).unwrap();
-            let checked = request.checked(&DoorOptions::default());
-            assert_eq!(checked.ok().and_then(|head| head.bearer.address).as_deref(), expected, "{address}");
+            let found = request.checked(&DoorOptions::default()).ok().and_then(|head| head.bearer.address);
+            assert_eq!(found, expected.map(|address| address.parse().unwrap()), "{address}");
         }
         let request = ClientRequest::read(headers(&request), &BTreeMap::new()).unwrap();
         assert!(request.checked(&DoorOptions::default()).is_err());
@@ -185,6 +206,22 @@ mod tests {
         let request = ClientRequest::read(headers(&sent), &BTreeMap::new()).unwrap();
         let removed = request.removed_headers(&["X-My-Tenant".to_owned()]);
         assert_eq!(removed, ["authorization", "accept-encoding", "x-portkey-custom-host"]);
+    }
+
+    #[test]
+    fn a_client_gives_envoy_no_commands() {
+        for (name, value) in [
+            ("x-envoy-retry-on", "5xx"),
+            ("x-envoy-max-retries", "3"),
+            ("x-envoy-original-dst-host", "192.0.2.1:80"),
+            ("x-envoy-upstream-rq-timeout-ms", "1"),
+            ("content-type", "Application/gRPC-web"),
+        ] {
+            let head = [(":method", "POST"), (":path", "/v1/messages"), ("x-api-key", "sk-a"), (name, value)];
+            let request = ClientRequest::read(headers(&head), &attributes("192.0.2.1:1")).unwrap();
+            let refused = request.checked(&DoorOptions::default()).err().unwrap();
+            assert_eq!(refused.code(), "not_metered", "{name}");
+        }
     }
 
     #[test]

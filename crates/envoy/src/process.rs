@@ -7,7 +7,7 @@ use futures_util::{Stream, StreamExt};
 use http::StatusCode;
 use keymeter_door::admission::{LetThrough, admit};
 use keymeter_door::answer_head::answer_head;
-use keymeter_door::body_memory::{MAX_BODY, TakenMemory, UNVERIFIED};
+use keymeter_door::body_memory::{MAX_BODY, TIME, TIME_OF_LARGE, TakenMemory, UNVERIFIED};
 use keymeter_door::refusals::DoorRefusal;
 use keymeter_door::request_head::RequestHead;
 use keymeter_door::reserved_request::ReservedRequest;
@@ -16,16 +16,18 @@ use keymeter_meter::picks::Pick;
 use keymeter_meter::route::Route;
 use prost::bytes::{Bytes, BytesMut};
 use tokio::sync::mpsc;
+use tokio::time::timeout;
 use tonic::Status;
 
 use crate::answers::Reply;
 use crate::client_request::{ClientRequest, MessageHead, attribute};
 use crate::messages::{
-    BodySendMode, CommonAnswer, HttpTrailers, ProcessingRequest, ProcessingResponse, ProtocolConfiguration,
-    RequestPart, ResponsePart,
+    BodySendMode, HttpTrailers, ProcessingRequest, ProcessingResponse, ProtocolConfiguration, RequestPart, ResponsePart,
 };
 use crate::processor::Processor;
-use crate::replies::{common, let_through, metadata, pieces, refused, reply, unchanged};
+use crate::replies::{
+    length_of, metadata, passed_headers, passed_headers_with_body, pieces, refused, reply, unchanged, with_headers,
+};
 
 use crate::settings::OnSilence;
 
@@ -52,7 +54,7 @@ struct Modes {
 #[derive(Debug)]
 enum Stop {
     Refused(DoorRefusal),
-    /// The proxy answers it itself, or another filter does, before it was let through.
+    /// The proxy answers it itself, or another filter does: it was not sent on.
     AnsweredElsewhere(ProcessingRequest),
     /// The proxy ended it.
     Left,
@@ -69,10 +71,23 @@ impl From<DoorRefusal> for Stop {
 /// The beginning of an answer.
 struct BegunAnswer {
     head: MessageHead,
-    /// The proxy answers itself, because the upstream was too slow. That may go on, and bill.
-    timed_out: bool,
+    from: AnswerFrom,
     is_empty: bool,
 }
+
+/// Whose answer it is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum AnswerFrom {
+    Upstream,
+    /// The upstream was not reached, or broke before its answer.
+    Proxy,
+    /// The upstream was too slow. It may go on, and bill.
+    ProxyAfterTimeout,
+}
+
+/// The attribute that says whose answer it is, and its value for that of the upstream.
+const DETAILS: &str = "response.code_details";
+const VIA_UPSTREAM: &str = "via_upstream";
 
 /// A body, and the memory that it takes.
 struct CompleteBody {
@@ -104,37 +119,43 @@ where
     }
 
     async fn request(&mut self) -> Result<(), Stop> {
-        let mut first = self.next().await?;
+        let first = self.next().await?;
         self.modes = Modes::read(first.protocol_config)?;
-        let Some(RequestPart::RequestHeaders(headers)) = first.request.take_if(|part| is_request_head(part)) else {
-            return Err(Stop::AnsweredElsewhere(first));
+        let headers = match first.request {
+            Some(RequestPart::RequestHeaders(headers)) => headers,
+            Some(RequestPart::ResponseHeaders(_)) => return Err(answered_elsewhere(first)),
+            _ => {
+                tracing::error!("the proxy does not send the headers of requests: request_header_mode must be SEND");
+                return Err(DoorRefusal::misconfigured().into());
+            }
         };
         let has_body = !headers.end_of_stream;
         let request = ClientRequest::read(headers, &first.attributes);
         let request = request.ok_or_else(|| DoorRefusal::invalid_request("a header cannot be read"))?;
         self.route = request.route();
         let head = request.checked(&self.processor.door.options)?;
-        let body = if has_body { Some(self.body(&head, request.length()).await?) } else { None };
         let is_get = matches!(head.route, Route::Models | Route::Model);
-        if is_get && body.as_ref().is_some_and(|body| !body.bytes.is_empty()) {
-            return Err(DoorRefusal::invalid_request("a GET has no body").into());
+        if has_body && (is_get || request.length() == Some(0)) {
+            return Err(DoorRefusal::invalid_request("the length of the body is not clear").into());
         }
+        let body = if has_body { Some(self.body(&request, &head).await?) } else { None };
         let read = body.as_ref().map_or(&b""[..], |body| &body.bytes);
         match self.admitted(&head, (!is_get).then_some(read)).await? {
             LetThrough::Free(place) => {
-                self.let_through(&request, &head, body, None).await?;
-                let ended = self.pass_on_rest().await;
+                self.send_on(&request, &head, body, None).await?;
+                // The proxy bounds what clients leave unread.
                 drop(place);
-                ended
+                self.pass_on_rest().await
             }
             LetThrough::Reserved(mut reserved) => {
                 let changed = reserved.metered.body.take().map(Bytes::from);
-                // Nothing was sent upstream if this fails.
-                let sent = self.let_through(&request, &head, body, Some((changed, &reserved))).await;
-                if let Err(stop) = sent {
+                if let Err(stop) = self.send_on(&request, &head, body, Some((changed, &reserved))).await {
+                    // Some of it may have been sent on, but no upstream answers a part of a body.
                     reserved.settle(Outcome::nothing("the proxy left before it was let through"));
                     return Err(stop);
                 }
+                // An answer may take long, and there may be many.
+                drop((request, head));
                 self.answer(&mut reserved).await
             }
         }
@@ -160,55 +181,65 @@ where
     }
 
     /// Waits until a body is complete. One that is large, or of unknown length, only after its key is verified.
-    async fn body(&mut self, head: &RequestHead, length: Option<usize>) -> Result<CompleteBody, Stop> {
-        let door = Arc::clone(&self.processor.door);
+    async fn body(&mut self, request: &ClientRequest, head: &RequestHead) -> Result<CompleteBody, Stop> {
+        let (door, length) = (Arc::clone(&self.processor.door), request.length());
         if length.is_some_and(|length| length > MAX_BODY) {
             return Err(DoorRefusal::too_large().into());
         }
-        let is_small = length.is_some_and(|length| length <= UNVERIFIED);
-        let mut taken = if is_small {
-            door.bodies.for_unverified()
+        let (mut taken, time) = if length.is_some_and(|length| length <= UNVERIFIED) {
+            (door.bodies.for_unverified(&head.bearer.origin()), TIME)
         } else {
             door.verify(&head.bearer, None).await?;
-            door.bodies.for_verified()
+            let mut taken = door.bodies.for_verified(&head.bearer.key);
+            // A message is in memory before it is seen.
+            taken.grow(length.unwrap_or(MAX_BODY))?;
+            (taken, TIME_OF_LARGE)
         };
-        taken.grow(length.unwrap_or_default())?;
         if !self.modes.request_is_duplex {
-            let nothing = ResponsePart::RequestHeaders(CommonAnswer::default());
-            self.send(reply(nothing)).await?;
+            // Now, and not with the body: a proxy may find that there is none.
+            let headers = passed_headers_with_body(request.other_target(head.query), self.removed_headers(request));
+            self.send(reply(ResponsePart::RequestHeaders(with_headers(headers, None)))).await?;
         }
-        let (mut bytes, mut has_trailers) = (Bytes::new(), false);
-        let mut more = BytesMut::new();
+        let (bytes, has_trailers) =
+            timeout(time, self.body_bytes(length, &mut taken)).await.map_err(|_| DoorRefusal::too_slow())??;
+        Ok(CompleteBody { bytes, has_trailers, _taken: taken })
+    }
+
+    /// The bytes of a body, and whether trailers followed it.
+    async fn body_bytes(&mut self, length: Option<usize>, taken: &mut TakenMemory) -> Result<(Bytes, bool), Stop> {
+        let mut pieces = BytesMut::new();
         loop {
             let message = self.next().await?;
             match message.request {
                 Some(RequestPart::RequestBody(body)) => {
-                    let size = bytes.len() + more.len() + body.body.len();
-                    if size > length.unwrap_or(MAX_BODY) {
+                    let size = pieces.len() + body.body.len();
+                    if length.is_some_and(|length| size > length) {
+                        return Err(DoorRefusal::invalid_request("the length of the body is not clear").into());
+                    }
+                    if size > MAX_BODY {
                         return Err(DoorRefusal::too_large().into());
                     }
                     taken.grow(size)?;
-                    if bytes.is_empty() {
-                        bytes = body.body;
-                    } else {
-                        more.extend_from_slice(&body.body);
+                    if !self.modes.request_is_duplex {
+                        // A whole body is one message, whatever follows.
+                        return Ok((body.body, false));
                     }
-                    // A whole body is one message, whatever follows.
-                    if body.end_of_stream || !self.modes.request_is_duplex {
-                        break;
+                    if pieces.is_empty() {
+                        pieces.reserve(length.unwrap_or_default());
+                    }
+                    pieces.extend_from_slice(&body.body);
+                    if body.end_of_stream {
+                        return Ok((pieces.freeze(), false));
                     }
                 }
-                Some(RequestPart::RequestTrailers(_)) => {
-                    has_trailers = true;
-                    break;
-                }
-                _ => return Err(Stop::AnsweredElsewhere(message)),
+                Some(RequestPart::RequestTrailers(_)) => return Ok((pieces.freeze(), true)),
+                _ => return Err(answered_elsewhere(message)),
             }
         }
-        if !more.is_empty() {
-            bytes = [bytes.as_ref(), more.as_ref()].concat().into();
-        }
-        Ok(CompleteBody { bytes, has_trailers, _taken: taken })
+    }
+
+    fn removed_headers(&self, request: &ClientRequest) -> Vec<String> {
+        request.removed_headers(&self.processor.pass_headers)
     }
 
     /// Whether it is let through. If the proxy leaves meanwhile, nothing is held.
@@ -226,7 +257,7 @@ where
     }
 
     /// Answers the request, so that the proxy sends it on, with another body if it is changed.
-    async fn let_through(
+    async fn send_on(
         &mut self,
         request: &ClientRequest,
         head: &RequestHead,
@@ -237,22 +268,19 @@ where
             Some((changed, reserved)) => (changed, Some(metadata(&reserved.told))),
             None => (None, None),
         };
-        let length = changed.as_ref().map(Bytes::len);
-        let removed = request.removed_headers(&self.processor.pass_headers);
-        let headers = |length| let_through(request.other_target(head.query), length, removed);
-        let Some(body) = body else {
-            let mut answer = reply(ResponsePart::RequestHeaders(common(headers(None), None)));
-            answer.dynamic_metadata = told;
-            return self.send(answer).await;
+        let (target, removed) = (request.other_target(head.query), self.removed_headers(request));
+        let (first, rest) = match body {
+            None => (ResponsePart::RequestHeaders(with_headers(passed_headers(target, removed), None)), None),
+            Some(_) if !self.modes.request_is_duplex => {
+                (ResponsePart::RequestBody(with_headers(length_of(changed.as_ref()), changed)), None)
+            }
+            Some(body) => {
+                let headers = passed_headers_with_body(target, removed);
+                (ResponsePart::RequestHeaders(with_headers(headers, None)), Some((changed, body)))
+            }
         };
-        if !self.modes.request_is_duplex {
-            let mut answer = reply(ResponsePart::RequestBody(common(headers(length), changed)));
-            answer.dynamic_metadata = told;
-            return self.send(answer).await;
-        }
-        let mut answer = reply(ResponsePart::RequestHeaders(common(headers(None), None)));
-        answer.dynamic_metadata = told;
-        self.send(answer).await?;
+        self.send(ProcessingResponse { dynamic_metadata: told, ..reply(first) }).await?;
+        let Some((changed, body)) = rest else { return Ok(()) };
         for piece in pieces(changed.unwrap_or(body.bytes), body.has_trailers) {
             self.send(piece).await?;
         }
@@ -264,7 +292,7 @@ where
 
     /// Passes on the answer to a request that is reserved, and settles what it did cost.
     async fn answer(&mut self, reserved: &mut ReservedRequest) -> Result<(), Stop> {
-        let BegunAnswer { head, timed_out, is_empty } = match self.begun_answer(reserved).await {
+        let BegunAnswer { head, from, is_empty } = match self.begun_answer(reserved).await {
             Ok(read) => read,
             Err(Stop::Left) => {
                 reserved.settle(match self.processor.on_silence {
@@ -275,9 +303,16 @@ where
             }
             Err(stop) => return Err(stop),
         };
-        if timed_out {
-            reserved.settle(Outcome::hold("the upstream was too slow"));
-            return self.pass_on_rest().await;
+        match from {
+            AnswerFrom::Upstream => {}
+            AnswerFrom::ProxyAfterTimeout => {
+                reserved.settle(Outcome::hold("the upstream was too slow"));
+                return self.pass_on_rest().await;
+            }
+            AnswerFrom::Proxy => {
+                reserved.settle(Outcome::nothing("the upstream was not reached, or broke before its answer"));
+                return self.pass_on_rest().await;
+            }
         }
         let status = head.status().ok_or(Stop::Broken("an answer has no status"))?;
         let route = self.route.ok_or(Stop::Broken("a request has no route"))?;
@@ -306,12 +341,12 @@ where
             let Some(part) = request else { continue };
             let begun = if let RequestPart::ResponseHeaders(headers) = &part {
                 let head = MessageHead::read(headers.clone()).ok_or(Stop::Broken("a header cannot be read"))?;
-                let timed_out = timed_out(&head, attribute(&attributes, "response.code_details"));
-                Some(BegunAnswer { head, timed_out, is_empty: headers.end_of_stream })
+                let from = AnswerFrom::read(&head, attribute(&attributes, DETAILS));
+                Some(BegunAnswer { head, from, is_empty: headers.end_of_stream })
             } else {
                 None
             };
-            let sent = self.send(self.unchanged(part)).await;
+            let sent = reserved.extended(self.send(self.unchanged(part))).await;
             if let Some(begun) = begun {
                 return Ok(begun);
             }
@@ -330,7 +365,7 @@ where
                 (Bytes::new(), matches!(part, RequestPart::ResponseTrailers(_)))
             };
             // The client does not wait until it is read.
-            let sent = self.send(self.unchanged(part)).await;
+            let sent = reserved.extended(self.send(self.unchanged(part))).await;
             meter.read(&bytes);
             if is_end {
                 return Ok(());
@@ -386,15 +421,32 @@ impl Modes {
     }
 }
 
-fn is_request_head(part: &RequestPart) -> bool {
-    matches!(part, RequestPart::RequestHeaders(_))
+impl AnswerFrom {
+    fn read(head: &MessageHead, details: Option<&str>) -> Self {
+        match details {
+            Some(VIA_UPSTREAM) => Self::Upstream,
+            Some(details) if details.contains("timeout") || details.contains("duration") => Self::ProxyAfterTimeout,
+            Some(_) => Self::Proxy,
+            None if matches!(head.status(), Some(StatusCode::REQUEST_TIMEOUT | StatusCode::GATEWAY_TIMEOUT)) => {
+                Self::ProxyAfterTimeout
+            }
+            None => Self::Upstream,
+        }
+    }
 }
 
-/// Returns true if the proxy answered itself because the upstream was too slow: what it does may still be billed.
-fn timed_out(head: &MessageHead, details: Option<&str>) -> bool {
-    match details {
-        Some("via_upstream") => false,
-        Some(details) => details.contains("timeout") || details.contains("duration"),
-        None => matches!(head.status(), Some(StatusCode::REQUEST_TIMEOUT | StatusCode::GATEWAY_TIMEOUT)),
+/// A message that answers a request which was not let through here: the proxy's own, or that of a filter before.
+fn answered_elsewhere(message: ProcessingRequest) -> Stop {
+    let details = attribute(&message.attributes, DETAILS);
+    let is_refused = || {
+        let Some(RequestPart::ResponseHeaders(headers)) = &message.request else { return false };
+        let status = MessageHead::read(headers.clone()).and_then(|head| head.status());
+        status.is_some_and(|status| status.as_u16() >= 300)
+    };
+    let is_answer = matches!(message.request, Some(RequestPart::ResponseHeaders(_)));
+    if is_answer && details.map_or_else(is_refused, |details| details != VIA_UPSTREAM) {
+        return Stop::AnsweredElsewhere(message);
     }
+    tracing::error!("the proxy sent a request on that was not let through here: see `keymeter-envoy check`");
+    Stop::Broken("it was sent on before it was let through")
 }

@@ -60,18 +60,27 @@ pub fn pieces(mut body: Bytes, has_trailers: bool) -> Vec<ProcessingResponse> {
     }
 }
 
-/// What becomes of the headers of a request that is let through.
-pub fn let_through(target: Option<String>, length: Option<usize>, removed: Vec<String>) -> HeaderMutation {
-    let target = target.map(|target| (":path", target));
-    let length = length.map(|length| ("content-length", length.to_string()));
-    HeaderMutation {
-        set_headers: target.into_iter().chain(length).map(|(name, value)| set(name, value)).collect(),
-        remove_headers: removed,
-    }
+/// What becomes of the headers of a request.
+pub fn passed_headers(target: Option<String>, removed: Vec<String>) -> HeaderMutation {
+    let target = target.map(|target| set(":path", target));
+    HeaderMutation { set_headers: target.into_iter().collect(), remove_headers: removed }
+}
+
+/// The same for a request with a body, which the upstream must read as it was read here.
+pub fn passed_headers_with_body(target: Option<String>, removed: Vec<String>) -> HeaderMutation {
+    let mut headers = passed_headers(target, removed);
+    headers.set_headers.push(set("content-type", "application/json"));
+    headers
+}
+
+/// The length of a body that is changed, where a proxy does not count it.
+pub fn length_of(body: Option<&Bytes>) -> HeaderMutation {
+    let length = body.map(|body| set("content-length", body.len().to_string()));
+    HeaderMutation { set_headers: length.into_iter().collect(), remove_headers: Vec::new() }
 }
 
 /// The answer to the only message of a body, or to the headers of a request without one.
-pub fn common(headers: HeaderMutation, body: Option<Bytes>) -> CommonAnswer {
+pub fn with_headers(headers: HeaderMutation, body: Option<Bytes>) -> CommonAnswer {
     let body_mutation = body.map(|body| BodyMutation { mutation: Some(MutatedBody::Body(body)) });
     CommonAnswer { response: Some(CommonResponse { header_mutation: Some(headers), body_mutation }) }
 }

@@ -59,8 +59,8 @@ pub async fn run(
     serve(&door, settings, TcpIncoming::from(listener).with_nodelay(Some(true)), stop).await
 }
 
-/// Removes the socket that an earlier program left, and nothing else: its connections go on, and a new program starts
-/// before the old one ends.
+/// Removes the socket that is at this path, and no other file. The connections of a program that listens there go on,
+/// so a new one starts before the old one ends.
 fn remove_socket(path: &Path) -> std::io::Result<()> {
     use std::os::unix::fs::FileTypeExt;
 

@@ -3,13 +3,8 @@
 use std::time::Duration;
 
 /// Waits until the condition holds, for at most 20 seconds.
-pub async fn eventually(what: &str, condition: impl AsyncFnMut() -> bool) {
-    within(Duration::from_secs(20), what, condition).await;
-}
-
-/// The same, for so long.
-pub async fn within(time: Duration, what: &str, mut condition: impl AsyncFnMut() -> bool) {
-    for _ in 0..time.as_millis() / 50 {
+pub async fn eventually(what: &str, mut condition: impl AsyncFnMut() -> bool) {
+    for _ in 0..400 {
         if condition().await {
             return;
         }

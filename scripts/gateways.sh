@@ -34,6 +34,8 @@ read -ra subjects <<<"${ONLY:-front oldest newest}"
 has_front() { [[ " ${subjects[*]} " == *' front '* ]]; }
 if has_front; then
     command -v npm >/dev/null || die 'npm is missing: scripts/setup.sh test gets it'
+    [[ -x $KEYMETER_PROGRAM-envoy ]] || die "$KEYMETER_PROGRAM-envoy is missing; build it with: cargo test --workspace --no-run"
+    scripts/proxies.sh
 fi
 
 package=$PWD/clients/litellm front=$PWD/crates/front/tests

@@ -4,7 +4,7 @@
 
 use std::collections::BTreeMap;
 use std::fs::File;
-use std::net::{SocketAddr, TcpListener};
+use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -22,6 +22,7 @@ use tokio::sync::oneshot;
 use crate::harness::metering::{
     Case, Ending, Keymeter, Planned, QUOTA, RunningDoor, cases, planned_upstream, read_request, upstream,
 };
+use crate::harness::process::free_port;
 use crate::harness::project::project_file;
 use crate::harness::proxy::{Kind, Proxy, adapted, installed};
 use crate::harness::wait::eventually;
@@ -45,7 +46,7 @@ async fn processor(keymeter: &Keymeter, door: DoorOptions) -> RunningDoor {
 }
 
 fn free_address() -> SocketAddr {
-    TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap()
+    ([127, 0, 0, 1], free_port()).into()
 }
 
 /// Parts of a file, and what stands there instead.

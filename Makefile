@@ -165,6 +165,12 @@ bench: ## Measure the service over HTTP on a PostgreSQL with fsync on (BENCH_ARG
 	KEYMETER_TEST_FSYNC=on $(WITH_POSTGRES) cargo bench --locked --bench http -- $(BENCH_ARGS)
 	KEYMETER_TEST_FSYNC=on $(WITH_POSTGRES) cargo bench --locked --bench http -- --ledger $(BENCH_ARGS)
 
+.PHONY: bench-doors
+bench-doors: ## Measure what metering costs the front and Envoy, beside nginx and Envoy without it (needs nginx; BENCH_ARGS)
+	scripts/proxies.sh
+	cargo build --release --locked --workspace --bins
+	$(WITH_POSTGRES) scripts/bench-doors.py $(BENCH_ARGS)
+
 .PHONY: bench-compare
 bench-compare: ## Measure two programs in pairs (BENCH_ARGS="--compare old=PROGRAM --compare new=PROGRAM --only charge")
 	KEYMETER_TEST_FSYNC=on $(WITH_POSTGRES) cargo bench --locked --bench http -- $(BENCH_ARGS)

@@ -40,7 +40,7 @@ async fn processor(keymeter: &Keymeter, door: DoorOptions) -> RunningDoor {
     let task = tokio::spawn(async move {
         let stopped = async { drop(stopped.await) };
         let started = |address: &str| started.send(address.parse().unwrap()).unwrap();
-        server::run(&settings, started, stopped).await.unwrap();
+        server::run(&settings, started, stopped, std::future::pending()).await.unwrap();
     });
     RunningDoor { address: address.await.unwrap(), stop, task }
 }

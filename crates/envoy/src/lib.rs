@@ -9,6 +9,7 @@
 mod answers;
 pub mod check;
 pub mod client_request;
+mod conversation;
 pub mod error;
 pub mod messages;
 mod process;

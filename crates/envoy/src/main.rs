@@ -10,6 +10,7 @@ use keymeter_door::arguments::{DoorArgs, with_section, with_variables};
 use keymeter_envoy::settings::{EnvoySettings, OnSilence, default_options};
 use keymeter_envoy::{check, server};
 use tokio::signal::unix::{SignalKind, signal};
+use tokio::sync::watch;
 use tracing_subscriber::EnvFilter;
 
 /// Every message makes many small allocations; mimalloc is faster at them than the system's allocator.
@@ -99,14 +100,23 @@ fn run() -> Result<ExitCode, String> {
     runtime.block_on(async {
         let caught = |kind| signal(kind).map_err(|error| format!("cannot catch a signal: {error}"));
         let (mut terminate, mut interrupt) = (caught(SignalKind::terminate())?, caught(SignalKind::interrupt())?);
-        let stop = async {
-            tokio::select! {
-                _ = terminate.recv() => {}
-                _ = interrupt.recv() => {}
+        let (signals, stop) = watch::channel(0_u32);
+        tokio::spawn(async move {
+            loop {
+                tokio::select! {
+                    _ = terminate.recv() => {}
+                    _ = interrupt.recv() => {}
+                }
+                signals.send_modify(|count| *count += 1);
             }
+        });
+        // The first stops it, and the second does not wait for requests under way.
+        let nth = |count: u32| {
+            let mut signals = stop.clone();
+            async move { drop(signals.wait_for(|so_many| *so_many >= count).await) }
         };
         let started = |address: &str| tracing::info!(address, "the processor listens");
-        server::run(&settings, started, stop).await.map_err(|error| error.to_string())
+        server::run(&settings, started, nth(1), nth(2)).await.map_err(|error| error.to_string())
     })?;
     Ok(ExitCode::SUCCESS)
 }

@@ -3,7 +3,7 @@
 use std::pin::pin;
 use std::sync::Arc;
 
-use futures_util::{Stream, StreamExt};
+use futures_util::Stream;
 use http::StatusCode;
 use keymeter_door::admission::{LetThrough, admit};
 use keymeter_door::answer_head::answer_head;
@@ -21,12 +21,11 @@ use tonic::Status;
 
 use crate::answers::Reply;
 use crate::client_request::{ClientRequest, MessageHead, attribute};
-use crate::messages::{
-    BodySendMode, HttpTrailers, ProcessingRequest, ProcessingResponse, ProtocolConfiguration, RequestPart, ResponsePart,
-};
+use crate::conversation::{Conversation, Modes, Stop};
+use crate::messages::{HttpTrailers, ProcessingRequest, ProcessingResponse, RequestPart, ResponsePart};
 use crate::processor::Processor;
 use crate::replies::{
-    length_of, metadata, passed_headers, passed_headers_with_body, pieces, refused, reply, unchanged, with_headers,
+    length_of, metadata, passed_headers, passed_headers_with_body, pieces, refused, reply, with_headers,
 };
 
 use crate::settings::OnSilence;
@@ -34,38 +33,8 @@ use crate::settings::OnSilence;
 /// One request, and what is known of it.
 pub struct Process<S> {
     processor: Processor,
-    messages: S,
-    answers: mpsc::Sender<Reply>,
+    proxy: Conversation<S>,
     route: Option<Route>,
-    modes: Modes,
-    /// A message that came while something else was waited for.
-    early: Option<ProcessingRequest>,
-}
-
-/// How the proxy sends bodies.
-#[derive(Debug, Clone, Copy, Default)]
-struct Modes {
-    /// In pieces that are sent on as they are answered.
-    request_is_duplex: bool,
-    answer_is_duplex: bool,
-}
-
-/// Why a request goes no further here.
-#[derive(Debug)]
-enum Stop {
-    Refused(DoorRefusal),
-    /// The proxy answers it itself, or another filter does: it was not sent on.
-    AnsweredElsewhere(ProcessingRequest),
-    /// The proxy ended it.
-    Left,
-    /// It is cut, or the proxy sent what it may not. The proxy gets an error.
-    Broken(&'static str),
-}
-
-impl From<DoorRefusal> for Stop {
-    fn from(refusal: DoorRefusal) -> Self {
-        Self::Refused(refusal)
-    }
 }
 
 /// The beginning of an answer.
@@ -101,17 +70,18 @@ where
     S: Stream<Item = Result<ProcessingRequest, Status>> + Send + Unpin,
 {
     pub fn new(processor: Processor, messages: S, answers: mpsc::Sender<Reply>) -> Self {
-        Self { processor, messages, answers, route: None, modes: Modes::default(), early: None }
+        let proxy = Conversation::new(messages, answers, processor.cut.clone());
+        Self { processor, proxy, route: None }
     }
 
     pub async fn run(mut self) {
         let ended = match self.request().await {
-            Err(Stop::Refused(refusal)) => self.send(refused(&refusal, self.route)).await,
-            Err(Stop::AnsweredElsewhere(message)) => self.pass_on(message).await,
+            Err(Stop::Refused(refusal)) => self.proxy.send(refused(&refusal, self.route)).await,
+            Err(Stop::AnsweredElsewhere(message)) => self.proxy.pass_on(message).await,
             ended => ended,
         };
         match ended {
-            Ok(()) => drop(self.answers.send(Reply::End).await),
+            Ok(()) => self.proxy.end().await,
             Err(Stop::Broken(reason)) => tracing::warn!(reason, "a request was broken off"),
             // Nobody is there any more.
             Err(Stop::Left | Stop::Refused(_) | Stop::AnsweredElsewhere(_)) => {}
@@ -119,8 +89,8 @@ where
     }
 
     async fn request(&mut self) -> Result<(), Stop> {
-        let first = self.next().await?;
-        self.modes = Modes::read(first.protocol_config)?;
+        let first = self.proxy.next().await?;
+        self.proxy.modes = Modes::read(first.protocol_config)?;
         let headers = match first.request {
             Some(RequestPart::RequestHeaders(headers)) => headers,
             Some(RequestPart::ResponseHeaders(_)) => return Err(answered_elsewhere(first)),
@@ -145,7 +115,7 @@ where
                 self.send_on(&request, &head, body, None).await?;
                 // The proxy bounds what clients leave unread.
                 drop(place);
-                self.pass_on_rest().await
+                self.proxy.pass_on_rest().await
             }
             LetThrough::Reserved(mut reserved) => {
                 let changed = reserved.metered.body.take().map(Bytes::from);
@@ -159,25 +129,6 @@ where
                 self.answer(&mut reserved).await
             }
         }
-    }
-
-    /// The next message.
-    async fn next(&mut self) -> Result<ProcessingRequest, Stop> {
-        if let Some(message) = self.early.take() {
-            return Ok(message);
-        }
-        tokio::select! {
-            message = self.messages.next() => match message {
-                Some(Ok(message)) if message.request.is_some() => Ok(message),
-                Some(Ok(_)) => Err(Stop::Broken("a message is of an unknown kind")),
-                Some(Err(_)) | None => Err(Stop::Left),
-            },
-            _ = self.processor.cut.wait_for(|is_cut| *is_cut) => Err(Stop::Broken("the program ends")),
-        }
-    }
-
-    async fn send(&mut self, message: ProcessingResponse) -> Result<(), Stop> {
-        self.answers.send(Reply::Message(message)).await.map_err(|_| Stop::Left)
     }
 
     /// Waits until a body is complete. One that is large, or of unknown length, only after its key is verified.
@@ -195,10 +146,10 @@ where
             taken.grow(length.unwrap_or(MAX_BODY))?;
             (taken, TIME_OF_LARGE)
         };
-        if !self.modes.request_is_duplex {
+        if !self.proxy.modes.request_is_duplex {
             // Now, and not with the body: a proxy may find that there is none.
             let headers = passed_headers_with_body(request.other_target(head.query), self.removed_headers(request));
-            self.send(reply(ResponsePart::RequestHeaders(with_headers(headers, None)))).await?;
+            self.proxy.send(reply(ResponsePart::RequestHeaders(with_headers(headers, None)))).await?;
         }
         let (bytes, has_trailers) =
             timeout(time, self.body_bytes(length, &mut taken)).await.map_err(|_| DoorRefusal::too_slow())??;
@@ -209,7 +160,7 @@ where
     async fn body_bytes(&mut self, length: Option<usize>, taken: &mut TakenMemory) -> Result<(Bytes, bool), Stop> {
         let mut pieces = BytesMut::new();
         loop {
-            let message = self.next().await?;
+            let message = self.proxy.next().await?;
             match message.request {
                 Some(RequestPart::RequestBody(body)) => {
                     let size = pieces.len() + body.body.len();
@@ -220,7 +171,7 @@ where
                         return Err(DoorRefusal::too_large().into());
                     }
                     taken.grow(size)?;
-                    if !self.modes.request_is_duplex {
+                    if !self.proxy.modes.request_is_duplex {
                         // A whole body is one message, whatever follows.
                         return Ok((body.body, false));
                     }
@@ -249,8 +200,8 @@ where
         tokio::select! {
             biased;
             admitted = &mut admitting => Ok(admitted?),
-            early = self.next() => {
-                self.early = Some(early?);
+            early = self.proxy.next() => {
+                self.proxy.keep(early?);
                 Ok(admitting.await?)
             }
         }
@@ -271,7 +222,7 @@ where
         let (target, removed) = (request.other_target(head.query), self.removed_headers(request));
         let (first, rest) = match body {
             None => (ResponsePart::RequestHeaders(with_headers(passed_headers(target, removed), None)), None),
-            Some(_) if !self.modes.request_is_duplex => {
+            Some(_) if !self.proxy.modes.request_is_duplex => {
                 (ResponsePart::RequestBody(with_headers(length_of(changed.as_ref()), changed)), None)
             }
             Some(body) => {
@@ -279,13 +230,13 @@ where
                 (ResponsePart::RequestHeaders(with_headers(headers, None)), Some((changed, body)))
             }
         };
-        self.send(ProcessingResponse { dynamic_metadata: told, ..reply(first) }).await?;
+        self.proxy.send(ProcessingResponse { dynamic_metadata: told, ..reply(first) }).await?;
         let Some((changed, body)) = rest else { return Ok(()) };
         for piece in pieces(changed.unwrap_or(body.bytes), body.has_trailers) {
-            self.send(piece).await?;
+            self.proxy.send(piece).await?;
         }
         if body.has_trailers {
-            self.send(reply(ResponsePart::RequestTrailers(HttpTrailers {}))).await?;
+            self.proxy.send(reply(ResponsePart::RequestTrailers(HttpTrailers {}))).await?;
         }
         Ok(())
     }
@@ -307,11 +258,11 @@ where
             AnswerFrom::Upstream => {}
             AnswerFrom::ProxyAfterTimeout => {
                 reserved.settle(Outcome::hold("the upstream was too slow"));
-                return self.pass_on_rest().await;
+                return self.proxy.pass_on_rest().await;
             }
             AnswerFrom::Proxy => {
                 reserved.settle(Outcome::nothing("the upstream was not reached, or broke before its answer"));
-                return self.pass_on_rest().await;
+                return self.proxy.pass_on_rest().await;
             }
         }
         let status = head.status().ok_or(Stop::Broken("an answer has no status"))?;
@@ -331,13 +282,13 @@ where
         };
         reserved.settle(meter.end(end));
         read?;
-        self.pass_on_rest().await
+        self.proxy.pass_on_rest().await
     }
 
     /// Waits for the head of the answer.
     async fn begun_answer(&mut self, reserved: &mut ReservedRequest) -> Result<BegunAnswer, Stop> {
         loop {
-            let ProcessingRequest { request, attributes, .. } = reserved.extended(self.next()).await?;
+            let ProcessingRequest { request, attributes, .. } = reserved.extended(self.proxy.next()).await?;
             let Some(part) = request else { continue };
             let begun = if let RequestPart::ResponseHeaders(headers) = &part {
                 let head = MessageHead::read(headers.clone()).ok_or(Stop::Broken("a header cannot be read"))?;
@@ -346,7 +297,7 @@ where
             } else {
                 None
             };
-            let sent = reserved.extended(self.send(self.unchanged(part))).await;
+            let sent = reserved.extended(self.proxy.send(self.proxy.unchanged(part))).await;
             if let Some(begun) = begun {
                 return Ok(begun);
             }
@@ -357,7 +308,7 @@ where
     /// Reads the body of an answer until it is complete.
     async fn read_answer(&mut self, meter: &mut AnswerMeter<'_>, reserved: &mut ReservedRequest) -> Result<(), Stop> {
         loop {
-            let message = reserved.extended(self.next()).await?;
+            let message = reserved.extended(self.proxy.next()).await?;
             let Some(part) = message.request else { continue };
             let (bytes, is_end) = if let RequestPart::ResponseBody(body) = &part {
                 (body.body.clone(), body.end_of_stream)
@@ -365,58 +316,12 @@ where
                 (Bytes::new(), matches!(part, RequestPart::ResponseTrailers(_)))
             };
             // The client does not wait until it is read.
-            let sent = reserved.extended(self.send(self.unchanged(part))).await;
+            let sent = reserved.extended(self.proxy.send(self.proxy.unchanged(part))).await;
             meter.read(&bytes);
             if is_end {
                 return Ok(());
             }
             sent?;
-        }
-    }
-
-    /// Answers everything without a change, until the proxy has no more.
-    async fn pass_on(&mut self, message: ProcessingRequest) -> Result<(), Stop> {
-        self.early = Some(message);
-        self.pass_on_rest().await
-    }
-
-    async fn pass_on_rest(&mut self) -> Result<(), Stop> {
-        loop {
-            match self.next().await {
-                Ok(ProcessingRequest { request: Some(part), .. }) => self.send(self.unchanged(part)).await?,
-                Ok(_) => {}
-                Err(Stop::Left) => return Ok(()),
-                Err(stop) => return Err(stop),
-            }
-        }
-    }
-
-    fn unchanged(&self, part: RequestPart) -> ProcessingResponse {
-        let is_request = matches!(part, RequestPart::RequestBody(_));
-        unchanged(part, if is_request { self.modes.request_is_duplex } else { self.modes.answer_is_duplex })
-    }
-}
-
-impl Modes {
-    /// How bodies come, if that can be metered: a request whole before it is sent on, an answer as it comes.
-    fn read(config: Option<ProtocolConfiguration>) -> Result<Self, DoorRefusal> {
-        use BodySendMode::{Buffered, FullDuplexStreamed, Streamed};
-
-        let config = config.unwrap_or_default();
-        match (config.request_body_mode(), config.response_body_mode()) {
-            (request @ (Buffered | FullDuplexStreamed), answer @ (Streamed | FullDuplexStreamed)) => Ok(Self {
-                request_is_duplex: request == FullDuplexStreamed,
-                answer_is_duplex: answer == FullDuplexStreamed,
-            }),
-            (request, answer) => {
-                tracing::error!(
-                    ?request,
-                    ?answer,
-                    "the proxy's processing_mode must have request_body_mode BUFFERED or FULL_DUPLEX_STREAMED, and \
-                     response_body_mode STREAMED or FULL_DUPLEX_STREAMED: without, nothing can be metered"
-                );
-                Err(DoorRefusal::misconfigured())
-            }
         }
     }
 }

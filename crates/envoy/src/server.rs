@@ -36,8 +36,8 @@ const PING_TIMEOUT: Duration = Duration::from_secs(10);
 const STREAM_WINDOW: u32 = 1024 * 1024;
 const CONNECTION_WINDOW: u32 = 16 * 1024 * 1024;
 
-/// Serves until `stop` resolves; then what is under way is finished, and settled. `started` gets the address on which
-/// it listens.
+/// Serves until `stop` resolves; then what is under way is finished, and settled, or cut as soon as `hurry` resolves.
+/// `started` gets the address on which it listens.
 ///
 /// # Errors
 /// See [`EnvoyError`].
@@ -45,6 +45,7 @@ pub async fn run(
     settings: &EnvoySettings,
     started: impl FnOnce(&str),
     stop: impl Future<Output = ()>,
+    hurry: impl Future<Output = ()>,
 ) -> Result<(), EnvoyError> {
     let door = Arc::new(Door::new(&settings.door)?);
     let failed = |error| EnvoyError::Listen(settings.listen.clone(), error);
@@ -52,11 +53,11 @@ pub async fn run(
         remove_socket(Path::new(path)).map_err(failed)?;
         let listener = UnixListener::bind(path).map_err(failed)?;
         started(&settings.listen);
-        return serve(&door, settings, UnixListenerStream::new(listener), stop).await;
+        return serve(&door, settings, UnixListenerStream::new(listener), (stop, hurry)).await;
     }
     let listener = keymeter_connections::listen(&settings.listen, Sharing::WithOthers).await.map_err(failed)?;
     started(&listener.local_addr().map_err(failed)?.to_string());
-    serve(&door, settings, TcpIncoming::from(listener).with_nodelay(Some(true)), stop).await
+    serve(&door, settings, TcpIncoming::from(listener).with_nodelay(Some(true)), (stop, hurry)).await
 }
 
 /// Removes the socket that is at this path, and no other file. The connections of a program that listens there go on,
@@ -75,7 +76,7 @@ async fn serve<I, C>(
     door: &Arc<Door>,
     settings: &EnvoySettings,
     incoming: I,
-    stop: impl Future<Output = ()>,
+    (stop, hurry): (impl Future<Output = ()>, impl Future<Output = ()>),
 ) -> Result<(), EnvoyError>
 where
     I: Stream<Item = std::io::Result<C>> + Send,
@@ -110,7 +111,10 @@ where
         sleep(settings.stop_delay).await;
         close.send_replace(true);
         tracing::info!("stopping: finishing requests in progress");
-        sleep(DRAIN).await;
+        tokio::select! {
+            () = sleep(DRAIN) => {}
+            () = hurry => {}
+        }
     };
     let outcome = tokio::select! {
         served = served => served,

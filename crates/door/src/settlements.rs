@@ -141,6 +141,20 @@ impl Settlements {
         (self.open.load(Ordering::Relaxed), self.unsent.load(Ordering::Relaxed))
     }
 
+    /// Waits until no request is under way, for at most so long.
+    pub async fn wait_for_requests(&self, time: Duration) {
+        let all_ended = async {
+            loop {
+                let (open, unsent) = self.counts();
+                if open <= unsent {
+                    return;
+                }
+                tokio::time::sleep(Duration::from_millis(20)).await;
+            }
+        };
+        let _ = tokio::time::timeout(time, all_ended).await;
+    }
+
     /// Sends settlements for as long as the program runs.
     pub async fn run(self: Arc<Self>) {
         let senders = (0..SENDERS).map(|_| Arc::clone(&self).send_all());

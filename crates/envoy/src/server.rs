@@ -4,13 +4,13 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
-use futures_util::{FutureExt, Stream, StreamExt};
+use futures_util::{Stream, StreamExt};
 use keymeter_connections::Sharing;
 use keymeter_door::door::Door;
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::UnixListener;
 use tokio::sync::watch;
-use tokio::time::{Instant, sleep};
+use tokio::time::sleep;
 use tokio_stream::wrappers::UnixListenerStream;
 use tonic::server::NamedService;
 use tonic::transport::Server;
@@ -27,6 +27,9 @@ const UNIX: &str = "unix:";
 
 /// How long requests under way have to finish.
 const DRAIN: Duration = Duration::from_mins(10);
+
+/// How long requests that are cut may take to settle: they do at once.
+const CUT: Duration = Duration::from_secs(5);
 
 /// A proxy that vanished is noticed after both.
 const PING_INTERVAL: Duration = Duration::from_secs(20);
@@ -88,7 +91,7 @@ where
     let processor = Processor {
         door: Arc::clone(door),
         on_silence: settings.on_silence,
-        pass_headers: settings.pass_headers.clone(),
+        pass_headers: settings.pass_headers.clone().into(),
         cut: is_cut,
     };
     let (health, health_service) = tonic_health::server::health_reporter();
@@ -124,7 +127,7 @@ where
         }
     };
     cut.send_replace(true);
-    wait_for_requests(door).await;
+    door.settlements.wait_for_requests(CUT).await;
     door.settlements.finish().await;
     tasks.iter().for_each(tokio::task::JoinHandle::abort);
     Ok(outcome?)
@@ -138,7 +141,6 @@ async fn report(door: &Door, health: &HealthReporter, stop: impl Future<Output =
         }
     };
     tell(ServingStatus::NotServing).await;
-    let mut stop = std::pin::pin!(stop.fuse());
     let known = async {
         while door.extractors.newest().is_none() {
             sleep(Duration::from_millis(20)).await;
@@ -148,19 +150,7 @@ async fn report(door: &Door, health: &HealthReporter, stop: impl Future<Output =
     };
     tokio::select! {
         () = known => {}
-        () = &mut stop => {}
+        () = stop => {}
     }
     tell(ServingStatus::NotServing).await;
-}
-
-/// Waits until the requests under way have ended: they do at once when they are cut.
-async fn wait_for_requests(door: &Door) {
-    let until = Instant::now() + Duration::from_secs(5);
-    while Instant::now() < until {
-        let (open, unsent) = door.settlements.counts();
-        if open <= unsent {
-            return;
-        }
-        sleep(Duration::from_millis(20)).await;
-    }
 }

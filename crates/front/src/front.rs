@@ -9,9 +9,7 @@ use axum::Router;
 use axum::extract::{ConnectInfo, Request};
 use http::StatusCode;
 use keymeter_connections::{ConnectionLimits, Routers, Sharing};
-use keymeter_door::door::Door;
 use tokio::net::TcpListener;
-use tokio::time::Instant;
 
 use crate::error::FrontError;
 use crate::exchange;
@@ -66,7 +64,8 @@ pub async fn run(
     let others = u32::try_from(max_requests).unwrap_or(u32::MAX).saturating_add(100);
     let routers = Routers { router: router(Arc::clone(&shared)), when_full: router_when_full() };
     keymeter_connections::serve(listener, routers, draining, limits.within_open_files(others), stop).await;
-    finish_left(&door).await;
+    // Of clients that have left.
+    door.settlements.wait_for_requests(DRAIN).await;
     shared.cut_requests().await;
     door.settlements.finish().await;
     for task in tasks {
@@ -78,18 +77,6 @@ pub async fn run(
 async fn listen(address: &str) -> Result<TcpListener, FrontError> {
     let listening = keymeter_connections::listen(address, Sharing::WithOthers).await;
     listening.map_err(|error| FrontError::Listen(address.to_owned(), error))
-}
-
-/// Waits for answers whose clients have left.
-async fn finish_left(door: &Door) {
-    let until = Instant::now() + DRAIN;
-    while Instant::now() < until {
-        let (open, unsent) = door.settlements.counts();
-        if open <= unsent {
-            return;
-        }
-        tokio::time::sleep(Duration::from_millis(20)).await;
-    }
 }
 
 fn router(shared: Arc<Shared>) -> Router {

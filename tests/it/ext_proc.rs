@@ -48,7 +48,7 @@ impl World {
         door.start();
         eventually("it is known how answers are read", async || door.extractors.newest().is_some()).await;
         let (cut, is_cut) = watch::channel(false);
-        let processor = Processor { door, on_silence: OnSilence::Charge, pass_headers: Vec::new(), cut: is_cut };
+        let processor = Processor { door, on_silence: OnSilence::Charge, pass_headers: Arc::default(), cut: is_cut };
         Self { keymeter, processor, pool, cut }
     }
 

@@ -6,6 +6,7 @@ use std::fmt::{Display, Formatter};
 use std::io::Write;
 use std::time::Duration;
 
+use keymeter_door::body_memory::MAX_BODY;
 use serde_json::Value;
 
 const FILTER: &str = "envoy.extensions.filters.http.ext_proc.v3.ExternalProcessor";
@@ -34,9 +35,6 @@ const OF_ROUTE: [(&str, &str); 5] = [
     ("internal_redirect_policy", "internal_redirect_policy sends requests again, past the filter"),
 ];
 const OF_MUTATION_RULES: [&str; 4] = ["disallow_all", "disallow_system", "disallow_expression", "disallow_is_error"];
-
-/// The largest body of a request.
-const MAX_BODY: u64 = 32 * 1024 * 1024;
 
 /// The least `message_timeout`, in seconds: Keymeter has two for an answer.
 const MIN_TIMEOUT: f64 = 2.5;
@@ -184,7 +182,8 @@ impl<'d> Check<'d> {
             let is_disabled = filters[at]["disabled"] == Value::Bool(true);
             self.routes(&place, manager, (text(&filters[at], "name"), is_disabled));
         }
-        let limit = listener["per_connection_buffer_limit_bytes"].as_u64();
+        let limit =
+            listener["per_connection_buffer_limit_bytes"].as_u64().and_then(|limit| usize::try_from(limit).ok());
         if is_buffered && limit.is_none_or(|limit| limit < MAX_BODY) {
             self.breaks(
                 &place,

@@ -8,6 +8,7 @@ use keymeter_door::refusals::DoorRefusal;
 use keymeter_door::request_head::RequestHead;
 use keymeter_door::settings::DoorOptions;
 use keymeter_meter::route::Route;
+use prost::bytes::Bytes;
 use prost_types::Struct;
 use prost_types::value::Kind;
 
@@ -54,10 +55,10 @@ pub struct MessageHead {
 
 impl MessageHead {
     /// Reads headers; `None` if one of them is none.
-    pub fn read(headers: HttpHeaders) -> Option<Self> {
+    pub fn read(headers: &HttpHeaders) -> Option<Self> {
         let mut head = Self::default();
-        for EnvoyHeader { key, value, raw_value } in headers.headers.unwrap_or_default().headers {
-            let value = if raw_value.is_empty() { value.into_bytes().into() } else { raw_value };
+        for EnvoyHeader { key, value, raw_value } in headers.headers.iter().flat_map(|headers| &headers.headers) {
+            let value = if raw_value.is_empty() { Bytes::copy_from_slice(value.as_bytes()) } else { raw_value.clone() };
             if let Some(name) = key.strip_prefix(':') {
                 head.pseudo.insert(name.to_owned(), String::from_utf8(value.to_vec()).ok()?);
             } else {
@@ -87,7 +88,7 @@ pub struct ClientRequest {
 
 impl ClientRequest {
     /// Reads the first message of a request; `None` if its headers are none.
-    pub fn read(headers: HttpHeaders, attributes: &BTreeMap<String, Struct>) -> Option<Self> {
+    pub fn read(headers: &HttpHeaders, attributes: &BTreeMap<String, Struct>) -> Option<Self> {
         let peer = attribute(attributes, "source.address").and_then(address_of);
         Some(Self { head: MessageHead::read(headers)?, peer })
     }
@@ -183,11 +184,11 @@ mod tests {
             ("/run/envoy.sock", None),
             ("", None),
         ] {
-            let request = ClientRequest::read(headers(&request), &attributes(address)).unwrap();
+            let request = ClientRequest::read(&headers(&request), &attributes(address)).unwrap();
             let found = request.checked(&DoorOptions::default()).ok().and_then(|head| head.bearer.address);
             assert_eq!(found, expected.map(|address| address.parse().unwrap()), "{address}");
         }
-        let request = ClientRequest::read(headers(&request), &BTreeMap::new()).unwrap();
+        let request = ClientRequest::read(&headers(&request), &BTreeMap::new()).unwrap();
         assert!(request.checked(&DoorOptions::default()).is_err());
         let unchecked = DoorOptions { checks_addresses: false, ..DoorOptions::default() };
         assert_eq!(request.checked(&unchecked).unwrap().bearer.address, None);
@@ -203,7 +204,7 @@ mod tests {
             ("x-portkey-custom-host", "https://example.org"),
             ("x-my-tenant", "a"),
         ];
-        let request = ClientRequest::read(headers(&sent), &BTreeMap::new()).unwrap();
+        let request = ClientRequest::read(&headers(&sent), &BTreeMap::new()).unwrap();
         let removed = request.removed_headers(&["X-My-Tenant".to_owned()]);
         assert_eq!(removed, ["authorization", "accept-encoding", "x-portkey-custom-host"]);
     }
@@ -218,7 +219,7 @@ mod tests {
             ("content-type", "Application/gRPC-web"),
         ] {
             let head = [(":method", "POST"), (":path", "/v1/messages"), ("x-api-key", "sk-a"), (name, value)];
-            let request = ClientRequest::read(headers(&head), &attributes("192.0.2.1:1")).unwrap();
+            let request = ClientRequest::read(&headers(&head), &attributes("192.0.2.1:1")).unwrap();
             let refused = request.checked(&DoorOptions::default()).err().unwrap();
             assert_eq!(refused.code(), "not_metered", "{name}");
         }
@@ -233,7 +234,7 @@ mod tests {
             ("/v1/messages?a=b", "", Some("/v1/messages")),
         ] {
             let head = headers(&[(":method", "POST"), (":path", path), ("authorization", "Bearer sk-a")]);
-            let request = ClientRequest::read(head, &attributes("192.0.2.1:1")).unwrap();
+            let request = ClientRequest::read(&head, &attributes("192.0.2.1:1")).unwrap();
             let query_of = request.checked(&DoorOptions::default()).unwrap().query;
             assert_eq!((query_of, request.other_target(query_of).as_deref()), (query, expected), "{path}");
         }

@@ -27,7 +27,6 @@ use crate::processor::Processor;
 use crate::replies::{
     length_of, metadata, passed_headers, passed_headers_with_body, pieces, refused, reply, with_headers,
 };
-
 use crate::settings::OnSilence;
 
 /// One request, and what is known of it.
@@ -100,7 +99,7 @@ where
             }
         };
         let has_body = !headers.end_of_stream;
-        let request = ClientRequest::read(headers, &first.attributes);
+        let request = ClientRequest::read(&headers, &first.attributes);
         let request = request.ok_or_else(|| DoorRefusal::invalid_request("a header cannot be read"))?;
         self.route = request.route();
         let head = request.checked(&self.processor.door.options)?;
@@ -148,7 +147,8 @@ where
         };
         if !self.proxy.modes.request_is_duplex {
             // Now, and not with the body: a proxy may find that there is none.
-            let headers = passed_headers_with_body(request.other_target(head.query), self.removed_headers(request));
+            let (target, removed) = self.header_changes(request, head);
+            let headers = passed_headers_with_body(target, removed);
             self.proxy.send(reply(ResponsePart::RequestHeaders(with_headers(headers, None)))).await?;
         }
         let (bytes, has_trailers) =
@@ -189,8 +189,9 @@ where
         }
     }
 
-    fn removed_headers(&self, request: &ClientRequest) -> Vec<String> {
-        request.removed_headers(&self.processor.pass_headers)
+    /// The target that the upstream gets, if it is another one, and the headers that it does not get.
+    fn header_changes(&self, request: &ClientRequest, head: &RequestHead) -> (Option<String>, Vec<String>) {
+        (request.other_target(head.query), request.removed_headers(&self.processor.pass_headers))
     }
 
     /// Whether it is let through. If the proxy leaves meanwhile, nothing is held.
@@ -219,13 +220,17 @@ where
             Some((changed, reserved)) => (changed, Some(metadata(&reserved.told))),
             None => (None, None),
         };
-        let (target, removed) = (request.other_target(head.query), self.removed_headers(request));
         let (first, rest) = match body {
-            None => (ResponsePart::RequestHeaders(with_headers(passed_headers(target, removed), None)), None),
+            None => {
+                let (target, removed) = self.header_changes(request, head);
+                (ResponsePart::RequestHeaders(with_headers(passed_headers(target, removed), None)), None)
+            }
+            // Its headers were answered before.
             Some(_) if !self.proxy.modes.request_is_duplex => {
                 (ResponsePart::RequestBody(with_headers(length_of(changed.as_ref()), changed)), None)
             }
             Some(body) => {
+                let (target, removed) = self.header_changes(request, head);
                 let headers = passed_headers_with_body(target, removed);
                 (ResponsePart::RequestHeaders(with_headers(headers, None)), Some((changed, body)))
             }
@@ -291,7 +296,7 @@ where
             let ProcessingRequest { request, attributes, .. } = reserved.extended(self.proxy.next()).await?;
             let Some(part) = request else { continue };
             let begun = if let RequestPart::ResponseHeaders(headers) = &part {
-                let head = MessageHead::read(headers.clone()).ok_or(Stop::Broken("a header cannot be read"))?;
+                let head = MessageHead::read(headers).ok_or(Stop::Broken("a header cannot be read"))?;
                 let from = AnswerFrom::read(&head, attribute(&attributes, DETAILS));
                 Some(BegunAnswer { head, from, is_empty: headers.end_of_stream })
             } else {
@@ -345,7 +350,7 @@ fn answered_elsewhere(message: ProcessingRequest) -> Stop {
     let details = attribute(&message.attributes, DETAILS);
     let is_refused = || {
         let Some(RequestPart::ResponseHeaders(headers)) = &message.request else { return false };
-        let status = MessageHead::read(headers.clone()).and_then(|head| head.status());
+        let status = MessageHead::read(headers).and_then(|head| head.status());
         status.is_some_and(|status| status.as_u16() >= 300)
     };
     let is_answer = matches!(message.request, Some(RequestPart::ResponseHeaders(_)));

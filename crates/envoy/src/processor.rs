@@ -13,7 +13,7 @@ pub struct Processor {
     pub door: Arc<Door>,
     pub on_silence: OnSilence,
     /// Headers of clients that the upstream gets besides those that are known.
-    pub pass_headers: Vec<String>,
+    pub pass_headers: Arc<[String]>,
     /// Becomes true when requests that are still under way are cut.
     pub cut: watch::Receiver<bool>,
 }

@@ -134,8 +134,8 @@ impl ReservedRequest {
     }
 }
 
-/// A `reserve` that is under way. If nobody waits for its answer any more, or that is lost, it may be held all the
-/// same, and is released.
+/// A `reserve` that is under way. Dropped before its answer is known, it may have held quota all the same: that is
+/// released.
 struct Reserving {
     place: Option<Place>,
     body: Value,

@@ -43,6 +43,9 @@ const ACCEPT_PAUSE: Duration = Duration::from_millis(100);
 /// Time for the TCP handshakes that are in progress when the server stops listening.
 const HANDSHAKES: Duration = Duration::from_millis(20);
 
+/// Time for the answers under way when another server takes the listener over.
+const LAST_ANSWERS: Duration = Duration::from_secs(1);
+
 /// Clients can cause these warnings, so one is logged at most once in this time.
 const WARN_EVERY: Duration = Duration::from_secs(10);
 
@@ -79,6 +82,20 @@ pub async fn serve(
     }
 }
 
+/// Serves until `until` resolves, and returns its outcome. Every connection closes after its answer, so that clients find
+/// with the next one what serves on this listener then.
+pub async fn serve_until<T>(
+    listener: &TcpListener,
+    routers: Routers,
+    limits: ConnectionLimits,
+    until: impl Future<Output = T>,
+) -> T {
+    let mut connections = Connections::new(routers, Arc::new(AtomicBool::new(true)), limits);
+    let outcome = connections.accept_until(listener, until).await;
+    let _ = tokio::time::timeout(LAST_ANSWERS, connections.finish()).await;
+    outcome
+}
+
 /// What all connections share.
 struct Shared {
     draining: Arc<AtomicBool>,
@@ -112,11 +129,11 @@ impl Connections {
         }
     }
 
-    async fn accept_until(&mut self, listener: &TcpListener, until: impl Future<Output = ()>) {
+    async fn accept_until<T>(&mut self, listener: &TcpListener, until: impl Future<Output = T>) -> T {
         let mut until = pin!(until);
         loop {
             tokio::select! {
-                () = &mut until => return,
+                outcome = &mut until => return outcome,
                 accepted = listener.accept() => match accepted {
                     Ok((stream, peer)) => self.start(stream, peer),
                     Err(error) => self.handle_accept_error(&error).await,

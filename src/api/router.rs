@@ -3,7 +3,8 @@
 use std::sync::Arc;
 
 use axum::Router;
-use axum::middleware::from_fn_with_state;
+use axum::extract::Request;
+use axum::middleware::{Next, from_fn, from_fn_with_state};
 use axum::routing::{MethodFilter, any, get, on};
 use tower::Layer;
 use tower::util::MapRequestLayer;
@@ -14,6 +15,7 @@ use tower_sessions::{Expiry, SessionManagerLayer};
 use utoipa_axum::router::OpenApiRouter;
 
 use super::dialects::{billing, log};
+use super::errors::failure::ApiError;
 use super::ledger::{charge, extractors, forward_auth, reservations, verify};
 use super::openapi::endpoint::{Endpoint, endpoint};
 use super::permission::Permission;
@@ -23,6 +25,7 @@ use super::{
     locked_accounts, middleware, models, old_keys, overview, price_costs, price_versions, prices, refused_requests,
     request_history, sessions, settings, sign_in, tokens, usage, usage_reports, users,
 };
+use crate::service::rng::Rng;
 use crate::storage::sessions::SessionTable;
 
 /// GET, which includes HEAD, is declared by the handler itself.
@@ -214,10 +217,21 @@ pub fn router_when_full(app: Arc<AppState>) -> Router {
     let routes = Router::new()
         .route("/healthz", get(health::live))
         .route("/readyz", get(health::ready))
-        .fallback(async || crate::api::errors::failure::ApiError::too_many_connections())
+        .fallback(async || ApiError::too_many_connections())
         .layer(MapRequestLayer::new(middleware::observe::note_route))
         .with_state(Arc::clone(&app));
     layered(routes, app)
+}
+
+/// Serves while the server waits for its database: liveness, and 503 for everything else.
+pub fn router_while_starting() -> Router {
+    let rng = Rng::system();
+    let routes = Router::new().route("/healthz", get(health::live)).fallback(async || ApiError::database_unavailable());
+    let layers = (
+        from_fn(move |request: Request, next: Next| middleware::while_starting(rng.clone(), request, next)),
+        NormalizePathLayer::trim_trailing_slash(),
+    );
+    Router::new().fallback_service(layers.layer(routes))
 }
 
 /// Adds the layers that every request passes.

@@ -193,12 +193,17 @@ pub async fn open(config: &Config, database: &Database) -> Result<Opened, StartE
     if config.secrets.master_key.is_none() && !database.is_private() {
         make_private(&config.data_dir, 0o700).map_err(|error| StartError::DataDir(file.clone(), error))?;
     }
-    storage::migrate(&database.options).await?;
+    // A start that has nothing to change writes nothing, so a standby is enough for it.
+    if found.pending > 0 {
+        storage::migrate(&database.options).await?;
+    }
     let db = Db::open(&database.options);
     let vault = {
         let mut conn = db.acquire().await?;
-        let now = storage::read_clock(&mut conn).await?.seconds();
-        installation::insert(&mut conn, &check, config.cell.label, now).await?;
+        if found.key_checks.is_empty() {
+            let now = storage::read_clock(&mut conn).await?.seconds();
+            installation::insert(&mut conn, &check, config.cell.label, now).await?;
+        }
         // Of two servers that start at once, each with a new key, one must stop. A change may have begun or ended
         // meanwhile.
         let vault = match Vault::load(&mut conn, &master_key).await {

@@ -56,3 +56,30 @@ pub enum StartError {
     #[error(transparent)]
     Storage(#[from] StorageError),
 }
+
+impl StartError {
+    /// Returns true if the same start may succeed shortly: the database does not answer, or takes no writes.
+    pub(super) fn may_pass(&self) -> bool {
+        match self {
+            Self::Open(error) => error.may_pass(),
+            Self::Storage(error)
+            | Self::Secrets(SecretsError::Storage(error))
+            | Self::Root(UsersError::Storage(error))
+            | Self::Prices(SetPricesError::Storage(error)) => error.is_outage(),
+            Self::Secrets(SecretsError::OtherMasterKey | SecretsError::Damaged)
+            | Self::Root(_)
+            | Self::Prices(_)
+            | Self::Listen(..)
+            | Self::Setting(..)
+            | Self::Private(_)
+            | Self::Interrupted
+            | Self::DataDir(..)
+            | Self::NewMasterKey(..)
+            | Self::MasterKeyFile(..)
+            | Self::MasterKeyMissing(_)
+            | Self::MasterKeyWrong(_)
+            | Self::WrongCell { .. }
+            | Self::Fill(_) => false,
+        }
+    }
+}

@@ -8,6 +8,7 @@ mod error;
 mod master_key;
 mod pool_sizes;
 mod serve;
+mod start;
 mod stop_signals;
 
 pub use keymeter_postgres::{PrivateError, PrivatePostgres, Use};

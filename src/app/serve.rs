@@ -4,22 +4,20 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use keymeter_connections::{ConnectionLimits, Routers, Sharing};
-use keymeter_postgres::Use;
 use keymeter_postgres::data_dir::MASTER_KEY_FILE;
+use sd_notify::NotifyState;
 use tokio::net::TcpListener;
 use zeroize::Zeroizing;
 
 use super::assembly::App;
-use super::database::{Database, Opened, open};
+use super::database::{Database, Opened};
 use super::error::StartError;
+use super::start::{Started, start};
 use super::stop_signals::StopSignals;
-use crate::api::router::router_when_full;
+use crate::api::router::{router_when_full, router_while_starting};
 use crate::config::Config;
 use crate::domain::clock::SystemClock;
-use crate::service;
 use crate::service::jobs::{JobRules, Jobs, expire_reservations};
-use crate::service::passwords::HashCost;
-use crate::service::rng::Rng;
 use crate::version::VERSION;
 
 /// Runs the service until SIGTERM or Ctrl-C. `fill` writes into the opened database before the service begins.
@@ -28,52 +26,21 @@ use crate::version::VERSION;
 /// See [`StartError`]. After an error the start can be repeated.
 pub async fn serve(
     config: Config,
-    fill: impl AsyncFnOnce(&Opened, &Config) -> Result<(), StartError>,
+    fill: impl AsyncFn(&Opened, &Config) -> Result<(), StartError>,
 ) -> Result<(), StartError> {
     // First: what is started below must be stopped too.
     let mut stop = StopSignals::catch();
     let listener = keymeter_connections::listen(&config.server.listen, Sharing::Alone)
         .await
         .map_err(|error| StartError::Listen(config.server.listen.clone(), error))?;
-    let database = tokio::select! {
-        database = Database::start(&config, Use::Serve) => database?,
-        () = stop.received() => return Ok(()),
-    };
-    let prepared = tokio::select! {
-        prepared = prepare(&config, fill, &database) => prepared.map(Some),
-        () = stop.received() => Ok(None),
-    };
-    let outcome = match prepared {
-        Ok(Some((app, password))) => {
-            run(app, &config, &database, listener, password, stop).await;
-            Ok(())
-        }
-        Ok(None) => Ok(()),
-        Err(error) => Err(error),
-    };
+    let starting = Routers { router: router_while_starting(), when_full: router_while_starting() };
+    let limits = connection_limits(&config);
+    let started = keymeter_connections::serve_until(&listener, starting, limits, start(&config, &fill, &mut stop));
+    let Some(Started { app, database, password }) = started.await? else { return Ok(()) };
+    run(app, &config, &database, listener, password, stop).await;
     database.stop().await;
-    outcome?;
     tracing::info!("stopped");
     Ok(())
-}
-
-/// The service on an open database, and the password of root if it was generated.
-async fn prepare(
-    config: &Config,
-    fill: impl AsyncFnOnce(&Opened, &Config) -> Result<(), StartError>,
-    database: &Database,
-) -> Result<(App, Option<Zeroizing<String>>), StartError> {
-    let opened = open(config, database).await?;
-    let db = opened.db.clone();
-    fill(&opened, config).await?;
-    let clock = service::clock::start(&db).await?;
-    let app = App::assemble(opened, config, clock, Rng::system(), HashCost::STRONG)?;
-    let generated_password =
-        app.state.users.ensure_root(config.root.password.as_ref()).await.map_err(StartError::Root)?;
-    app.foreign_keys.load().await?;
-    app.state.price_versions.adopt(&config.prices).await.map_err(StartError::Prices)?;
-    app.prices.load().await;
-    Ok((app, generated_password))
 }
 
 async fn run(
@@ -86,6 +53,7 @@ async fn run(
 ) {
     let db = app.state.core.db.clone();
     print_start(&listener, config, database, app.state.dashboard.is_built(), generated_password.as_ref());
+    notify_systemd(NotifyState::Ready);
     let background = app.background(config);
     let (refused_requests, old_key_uses) = (Arc::clone(&app.refused_requests), Arc::clone(&app.old_key_uses));
     let routers = Routers { router: app.router, when_full: router_when_full(Arc::clone(&app.state)) };
@@ -93,6 +61,7 @@ async fn run(
     drop(app.state);
     keymeter_connections::serve(listener, routers, draining, connection_limits(config), async move {
         stop.received().await;
+        notify_systemd(NotifyState::Stopping);
     })
     .await;
     for task in background {
@@ -105,6 +74,13 @@ async fn run(
         tracing::warn!(%error, "the last uses of replaced keys are lost");
     }
     db.close().await;
+}
+
+/// Without systemd this does nothing.
+fn notify_systemd(state: NotifyState<'_>) {
+    if let Err(error) = sd_notify::notify(&[state]) {
+        tracing::warn!(%error, "systemd could not be notified");
+    }
 }
 
 /// The limits of connections, within the limit of open files, which is raised as far as needed.

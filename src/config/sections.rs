@@ -85,6 +85,7 @@ pub struct DatabaseSettings {
     pub shared_buffers_mb: u32,
     pub connections: u32,
     pub plan_cache_mode: PlanCacheMode,
+    pub wait_seconds: u64,
     pub acquire_seconds: u64,
     pub statement_timeout_seconds: u64,
 }

@@ -89,7 +89,6 @@ impl Constraint {
 
 impl From<sqlx::Error> for StorageError {
     fn from(error: sqlx::Error) -> Self {
-        use sqlx::Error::{BeginFailed, Io, PoolClosed, PoolTimedOut, Protocol, Tls, WorkerCrashed};
         if let Some(constraint) = error.as_database_error().and_then(Constraint::of) {
             return Self::Constraint(constraint);
         }
@@ -105,11 +104,16 @@ impl From<sqlx::Error> for StorageError {
             Some("55P03") => return Self::Blocked(error),
             _ => {}
         }
-        let is_transient = code.is_some_and(|code| TRANSIENT_CLASSES.iter().any(|class| code.starts_with(class)));
-        let no_connection =
-            matches!(*error, Io(_) | Tls(_) | Protocol(_) | PoolTimedOut | PoolClosed | WorkerCrashed | BeginFailed);
-        if is_transient || no_connection { Self::Unavailable(error) } else { Self::Broken(error) }
+        if is_outage(&error) { Self::Unavailable(error) } else { Self::Broken(error) }
     }
+}
+
+/// Returns true if the error is not about the statement: the same one may succeed shortly.
+pub(super) fn is_outage(error: &sqlx::Error) -> bool {
+    use sqlx::Error::{BeginFailed, Io, PoolClosed, PoolTimedOut, Protocol, Tls, WorkerCrashed};
+    let code = error.as_database_error().and_then(DatabaseError::code);
+    code.is_some_and(|code| TRANSIENT_CLASSES.iter().any(|class| code.starts_with(class)))
+        || matches!(error, Io(_) | Tls(_) | Protocol(_) | PoolTimedOut | PoolClosed | WorkerCrashed | BeginFailed)
 }
 
 /// Classes of SQLSTATE that are not about the statement: the server, the connection or the session cannot serve it, and
@@ -147,6 +151,20 @@ impl StorageError {
                 error.as_database_error().and_then(DatabaseError::code).is_some_and(|code| code == "57014")
             }
             Self::Constraint(_)
+            | Self::NotDurable
+            | Self::GivenUp
+            | Self::Busy
+            | Self::OtherPrices
+            | Self::Broken(_) => false,
+        }
+    }
+
+    /// Returns true if the database does not answer or takes no writes, so that the same may succeed shortly.
+    pub const fn is_outage(&self) -> bool {
+        match self {
+            Self::Unavailable(_) | Self::Blocked(_) => true,
+            Self::Constraint(_)
+            | Self::Contended(_)
             | Self::NotDurable
             | Self::GivenUp
             | Self::Busy

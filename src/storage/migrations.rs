@@ -7,7 +7,7 @@ use sqlx::migrate::{MigrateError, Migrator};
 use sqlx::{ConnectOptions, Connection};
 
 use super::conn::Conn;
-use super::errors::StorageError;
+use super::errors::{StorageError, is_outage};
 use super::installation;
 use super::pool::DbOptions;
 
@@ -22,12 +22,8 @@ const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// What to do if no connection can be opened.
 fn remedy(cause: &sqlx::Error) -> &'static str {
-    // A certificate that is not accepted is an error of the socket.
-    let is_invalid = |error: &std::io::Error| error.kind() == std::io::ErrorKind::InvalidData;
-    let is_certificate =
-        matches!(cause, sqlx::Error::Tls(_)) || matches!(cause, sqlx::Error::Io(error) if is_invalid(error));
     let refused = cause.as_database_error();
-    if is_certificate {
+    if is_certificate(cause) {
         CERTIFICATE
     } else if refused.is_some_and(|error| error.message().contains("unsupported startup parameter")) {
         "this is a pooler such as PgBouncer, which drops the settings of sessions that Keymeter needs; connect to PostgreSQL itself"
@@ -36,6 +32,12 @@ fn remedy(cause: &sqlx::Error) -> &'static str {
     } else {
         "check DATABASE_URL and that the server runs"
     }
+}
+
+/// Returns true if the server's certificate is not accepted, which is an error of the socket.
+fn is_certificate(cause: &sqlx::Error) -> bool {
+    let is_invalid = |error: &std::io::Error| error.kind() == std::io::ErrorKind::InvalidData;
+    matches!(cause, sqlx::Error::Tls(_)) || matches!(cause, sqlx::Error::Io(error) if is_invalid(error))
 }
 
 const CERTIFICATE: &str = "if an authority of your own has signed its certificate, add `sslrootcert=/path/to/ca.pem` to DATABASE_URL, \
@@ -81,6 +83,38 @@ pub enum OpenError {
     Migration(MigrateError),
     #[error("cannot use the database: {0}")]
     Other(#[from] StorageError),
+}
+
+impl OpenError {
+    /// Returns true if the same may succeed shortly: the database does not answer, or takes no writes.
+    pub fn may_pass(&self) -> bool {
+        match self {
+            Self::Unreachable { cause, .. } => may_answer_later(cause),
+            Self::Migration(MigrateError::Execute(cause) | MigrateError::ExecuteMigration(cause, _)) => {
+                is_outage(cause)
+            }
+            Self::Other(error) => error.is_outage(),
+            Self::TooOld(_)
+            | Self::Encoding(_)
+            | Self::FlushForbidden { .. }
+            | Self::NewerSchema(_)
+            | Self::ForeignDatabase { .. }
+            | Self::Migration(_) => false,
+        }
+    }
+}
+
+/// Returns true if a server that could not be reached may answer later: it starts, fails over or has no free
+/// connection. False if it refused the user, the database or the way to connect.
+fn may_answer_later(cause: &sqlx::Error) -> bool {
+    match cause.as_database_error().and_then(DatabaseError::code) {
+        // 53 insufficient resources, 57 operator intervention: it starts or stops.
+        Some(code) => code.starts_with("53") || code.starts_with("57"),
+        None => {
+            matches!(cause, sqlx::Error::Io(_) | sqlx::Error::Protocol(_) | sqlx::Error::PoolTimedOut)
+                && !is_certificate(cause)
+        }
+    }
 }
 
 /// The state of a database before it is migrated.

@@ -10,7 +10,6 @@ use crate::api::errors::failure::{About, ApiError};
 use crate::api::errors::openai::ForwardAuthFailure;
 use crate::api::etag::etag;
 use crate::api::extract::MAX_BODY;
-use crate::api::state::AppState;
 
 /// The code of a failure as a header, for proxies that do not read bodies.
 const X_ERROR_CODE: HeaderName = HeaderName::from_static("x-error-code");
@@ -29,7 +28,7 @@ impl FailureFormat {
     }
 
     /// Writes the body of a failure. Other answers stay as they are.
-    pub(super) fn render(&self, app: &AppState, answer: Response) -> Response {
+    pub(super) fn render(&self, errors_as_200: bool, answer: Response) -> Response {
         if !answer.status().is_client_error() && !answer.status().is_server_error() {
             return answer;
         }
@@ -37,9 +36,6 @@ impl FailureFormat {
         // Of a proxy that asks at a mistyped address, 200 would let every request in.
         let may_be_200 = of_handler.is_some() && !is_of_gateways(&self.path);
         let failure = of_handler.unwrap_or_else(|| of_framework(answer.status()));
-        if failure.code == ErrorCode::DatabaseUnavailable {
-            app.core.db.suspect();
-        }
         if self.is_for_sdk {
             let mut answer = ForwardAuthFailure::of(&failure).into_response();
             answer.extensions_mut().insert(failure);
@@ -48,7 +44,7 @@ impl FailureFormat {
         let (mut parts, _) = answer.into_parts();
         parts.status = failure.status;
         let is_openai = OpenAiFailure::is_used_at(&self.path);
-        if app.settings.errors_as_200 && may_be_200 && is_business(failure.status) && !is_openai {
+        if errors_as_200 && may_be_200 && is_business(failure.status) && !is_openai {
             parts.status = StatusCode::OK;
         }
         parts.headers.remove(header::CONTENT_LENGTH);

@@ -7,8 +7,12 @@ use axum::middleware::Next;
 use axum::response::Response;
 
 use self::errors::FailureFormat;
+use self::http_request_id::HttpRequestId;
 use self::observe::Observation;
+use super::errors::code::ErrorCode;
+use super::errors::failure::ApiError;
 use super::state::AppState;
+use crate::service::rng::Rng;
 
 pub mod compression;
 mod cors;
@@ -27,7 +31,11 @@ pub async fn every_request(State(app): State<Arc<AppState>>, request: Request, n
     let may_come_from_any_origin = cors::may_come_from_any_origin(&request);
     let answer = async |request| {
         let answer = observation.watch(timeout::limit_time(&app, next.run(request))).await;
-        failure_format.render(&app, answer)
+        let answer = failure_format.render(app.settings.errors_as_200, answer);
+        if is_database_unavailable(&answer) {
+            app.core.db.suspect();
+        }
+        answer
     };
     let answer = if may_come_from_any_origin {
         // Rare and large, so not inside the future of every request.
@@ -36,4 +44,20 @@ pub async fn every_request(State(app): State<Arc<AppState>>, request: Request, n
         answer(request).await
     };
     observation.end(&app, headers::add_headers(answer))
+}
+
+fn is_database_unavailable(answer: &Response) -> bool {
+    let is_failure = |failure: &ApiError| failure.code == ErrorCode::DatabaseUnavailable;
+    answer.status().is_server_error() && answer.extensions().get().is_some_and(is_failure)
+}
+
+/// What requests pass while the server starts: nothing is counted yet, and no setting has been applied.
+pub async fn while_starting(rng: Rng, request: Request, next: Next) -> Response {
+    let failure_format = FailureFormat::of(&request);
+    let (parts, body) = request.into_parts();
+    let id = HttpRequestId::of(&parts, &rng);
+    let answer = next.run(Request::from_parts(parts, body)).await;
+    let mut answer = headers::add_headers(failure_format.render(false, answer));
+    id.write(&mut answer);
+    answer
 }

@@ -21,8 +21,9 @@ use crate::api::errors::code::ErrorCode::{
 use crate::api::errors::fails::CodesByStatus;
 use crate::api::permission::Permission;
 
-const EVERYWHERE: [ErrorCode; 3] = [Internal, TooManyConnections, Timeout];
-const DATABASE: [ErrorCode; 3] = [DatabaseUnavailable, NotDurable, ServerBusy];
+/// The last one while a server waits for its database at its start.
+const EVERYWHERE: [ErrorCode; 4] = [Internal, TooManyConnections, Timeout, DatabaseUnavailable];
+const DATABASE: [ErrorCode; 2] = [NotDurable, ServerBusy];
 const BODY: [ErrorCode; 5] = [InvalidJson, InvalidField, InvalidBody, BodyTooLarge, UnsupportedEncoding];
 const SIGNED_IN: [ErrorCode; 5] = [NotSignedIn, InvalidCredential, UserMismatch, UserDisabled, RateLimited];
 

@@ -16,7 +16,12 @@ pub struct Client {
 impl Client {
     /// Not signed in.
     pub fn stranger(server: &Server) -> Self {
-        Self { http: reqwest::Client::new(), base: server.base.clone(), headers: HeaderMap::new() }
+        Self::stranger_at(&server.base)
+    }
+
+    /// The same at this address.
+    pub fn stranger_at(base: &str) -> Self {
+        Self { http: reqwest::Client::new(), base: base.to_owned(), headers: HeaderMap::new() }
     }
 
     /// With this text in `Authorization`: an access token, a gateway credential, or `Bearer` and a key.

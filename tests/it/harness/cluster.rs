@@ -66,6 +66,11 @@ impl Cluster {
         self.resume();
     }
 
+    /// Makes a standby a primary.
+    pub fn promote(&self) {
+        self.run("pg_ctl", &["promote", "-w"]);
+    }
+
     /// Sets its clock ahead of the real one, also while it runs: `+40d`.
     pub fn set_clock(&self, ahead: &str) {
         // Renamed, so that no process reads half a file.

@@ -8,6 +8,7 @@ pub mod ledger;
 pub mod log;
 pub mod refused_requests;
 pub mod requests;
+pub mod seldom;
 pub mod traces;
 pub mod warnings;
 

@@ -35,7 +35,8 @@ pub async fn serve(
         .map_err(|error| StartError::Listen(config.server.listen.clone(), error))?;
     let starting = Routers { router: router_while_starting(), when_full: router_while_starting() };
     let limits = connection_limits(&config);
-    let started = keymeter_connections::serve_until(&listener, starting, limits, start(&config, &fill, &mut stop));
+    let started =
+        keymeter_connections::serve_until(&listener, starting, limits, Box::pin(start(&config, &fill, &mut stop)));
     let Some(Started { app, database, password }) = started.await? else { return Ok(()) };
     run(app, &config, &database, listener, password, stop).await;
     database.stop().await;

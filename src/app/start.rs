@@ -13,12 +13,10 @@ use crate::config::Config;
 use crate::service;
 use crate::service::passwords::HashCost;
 use crate::service::rng::Rng;
+use crate::telemetry::seldom::Seldom;
 
 /// How long to wait before the next try.
 const PAUSE: Duration = Duration::from_millis(500);
-
-/// How often the log says what the start waits for.
-const SAY_EVERY: Duration = Duration::from_secs(10);
 
 /// What a start has made.
 pub(super) struct Started {
@@ -66,12 +64,11 @@ async fn prepare(
 ) -> Result<(App, Option<Zeroizing<String>>), StartError> {
     let started = Instant::now();
     let end = Duration::from_secs(config.database.wait_seconds);
-    let mut said = None;
+    let mut line = Seldom::default();
     loop {
         match try_prepare(config, fill, database).await {
             Err(error) if error.may_pass() && started.elapsed() < end => {
-                if said.is_none_or(|said: Instant| said.elapsed() >= SAY_EVERY) {
-                    said = Some(Instant::now());
+                if line.is_due() {
                     tracing::warn!(%error, waited_seconds = started.elapsed().as_secs(), "waiting for the database");
                 }
                 tokio::time::sleep(PAUSE).await;

@@ -14,7 +14,10 @@ use crate::domain::time::UnixTime;
 /// What [`inspect`] finds.
 #[derive(Debug, Default)]
 pub(super) struct Inspection {
-    pub applied: Vec<i64>,
+    /// The migrations that were applied, with the digests of their texts.
+    pub applied: Vec<(i64, Vec<u8>)>,
+    /// The oldest newest migration of a program that may use it.
+    pub min_migration: i64,
     /// Of the master keys that open it.
     pub key_checks: Vec<Vec<u8>>,
     pub encoding: String,
@@ -32,6 +35,8 @@ pub(super) async fn inspect(conn: &mut Conn) -> Result<Inspection, StorageError>
         r#"select to_regclass('_sqlx_migrations') is not null as "migrated!",
            to_regclass('installation') is not null as "installed!",
            to_regclass('wrapped_secrets') is not null as "has_secrets!",
+           exists (select from pg_attribute where attrelid = to_regclass('installation')
+                   and attname = 'min_migration') as "has_min_migration!",
            current_setting('server_encoding') as "encoding!", quote_ident(current_user) as "role!",
            (select oid::regprocedure::text from pg_proc where proname = 'pg_logical_emit_message'
             and pronamespace = 'pg_catalog'::regnamespace and proargtypes[2] = 'text'::regtype
@@ -51,9 +56,13 @@ pub(super) async fn inspect(conn: &mut Conn) -> Result<Inspection, StorageError>
         return Ok(found);
     }
     if tables.migrated {
-        found.applied = sqlx::query_scalar!("select version from _sqlx_migrations where success order by version")
+        let applied = sqlx::query!("select version, checksum from _sqlx_migrations where success order by version")
             .fetch_all(&mut *conn)
             .await?;
+        found.applied = applied.into_iter().map(|row| (row.version, row.checksum)).collect();
+    }
+    if tables.has_min_migration {
+        found.min_migration = find_min_migration(conn).await?;
     }
     if tables.installed {
         found.key_checks = find_key_check(conn).await?.into_iter().collect();
@@ -69,7 +78,7 @@ pub(super) async fn inspect(conn: &mut Conn) -> Result<Inspection, StorageError>
 
 /// A table of the schema in which ours would be, unless ours are there or it has none. Tables of extensions do not
 /// count, and neither does the list of migrations: a first migration that was interrupted leaves it alone.
-pub(super) async fn find_foreign_table(conn: &mut Conn) -> Result<Option<String>, StorageError> {
+async fn find_foreign_table(conn: &mut Conn) -> Result<Option<String>, StorageError> {
     let table = sqlx::query_scalar!(
         r#"select relname::text as "name!" from pg_class
            where relnamespace = (select oid from pg_namespace where nspname = current_schema())
@@ -95,6 +104,13 @@ pub async fn find_key_check(conn: &mut Conn) -> Result<Option<Vec<u8>>, StorageE
 pub async fn update_key_check(conn: &mut Conn, key_check: &[u8]) -> Result<(), StorageError> {
     sqlx::query!("update installation set key_check = $1 where id = 1", key_check).execute(conn).await?;
     Ok(())
+}
+
+/// The oldest newest migration of a program that may use this database; 0 before the first start.
+pub async fn find_min_migration(conn: &mut Conn) -> Result<i64, StorageError> {
+    let oldest =
+        sqlx::query_scalar!("select min_migration from installation where id = 1").fetch_optional(conn).await?;
+    Ok(oldest.unwrap_or(0))
 }
 
 /// The label of the cell that this database belongs to, after the first start.

@@ -1,18 +1,25 @@
 //! Reads the state of a database, and migrates it.
 
+use std::collections::HashMap;
 use std::time::Duration;
 
 use sqlx::error::DatabaseError;
-use sqlx::migrate::{MigrateError, Migrator};
+use sqlx::migrate::{MigrateError, Migration, Migrator};
 use sqlx::{ConnectOptions, Connection};
 
 use super::conn::Conn;
 use super::errors::{StorageError, is_outage};
 use super::installation;
+use super::migrate::apply_pending;
 use super::pool::DbOptions;
 
 /// The migrations, as files under `migrations/` and inside the binary.
 pub static MIGRATOR: Migrator = sqlx::migrate!();
+
+/// The newest migration of this program.
+pub fn newest_migration() -> i64 {
+    MIGRATOR.iter().map(|migration| migration.version).max().unwrap_or(0)
+}
 
 /// The oldest supported PostgreSQL: 14, as `server_version_num` counts.
 const MIN_SERVER_VERSION: u32 = 140_000;
@@ -67,9 +74,10 @@ pub enum OpenError {
          `grant execute on function {function} to {role}`"
     )]
     FlushForbidden { role: String, function: String },
+    /// A newer program has changed what the statements of this one rely on.
     #[error(
-        "this database was migrated by a newer keymeter (it has migration {0}, which this binary does not know); \
-         start that newer version"
+        "a newer keymeter has migrated this database, and only programs with migration {0} can use it; start that \
+         newer version"
     )]
     NewerSchema(i64),
     /// Probably a stray `DATABASE_URL`.
@@ -149,29 +157,28 @@ pub async fn inspect(options: &DbOptions) -> Result<SchemaState, OpenError> {
     if let Some(function) = found.forbidden_flush {
         return Err(OpenError::FlushForbidden { role: found.role, function });
     }
-    let known = |version: &i64| MIGRATOR.iter().any(|migration| migration.version == *version);
-    if let Some(newer) = found.applied.iter().find(|version| !known(version)) {
-        return Err(OpenError::NewerSchema(*newer));
+    if newest_migration() < found.min_migration {
+        return Err(OpenError::NewerSchema(found.min_migration));
+    }
+    let applied: HashMap<_, _> = found.applied.into_iter().collect();
+    let is_changed =
+        |migration: &&Migration| applied.get(&migration.version).is_some_and(|sum| *sum != *migration.checksum);
+    if let Some(changed) = MIGRATOR.iter().find(is_changed) {
+        return Err(OpenError::Migration(MigrateError::VersionMismatch(changed.version)));
     }
     conn.close().await.map_err(StorageError::from)?;
-    let pending = MIGRATOR.iter().count().saturating_sub(found.applied.len());
+    let pending = MIGRATOR.iter().filter(|migration| !applied.contains_key(&migration.version)).count();
     Ok(SchemaState { server, pending, key_checks: found.key_checks })
 }
 
-/// Applies the pending migrations, under an advisory lock: any number of servers may start at once.
+/// Applies the pending migrations. Any number of servers may start at once: one of them does it.
 ///
 /// # Errors
 /// See [`OpenError`].
 pub async fn migrate(options: &DbOptions) -> Result<(), OpenError> {
+    inspect(options).await?;
     let mut conn = connect(options).await?;
-    if let Some(table) = installation::find_foreign_table(&mut conn).await? {
-        return Err(foreign_database(options, table));
-    }
-    match MIGRATOR.run(&mut conn).await {
-        Ok(()) => {}
-        Err(MigrateError::VersionMissing(version)) => return Err(OpenError::NewerSchema(version)),
-        Err(error) => return Err(OpenError::Migration(error)),
-    }
+    apply_pending(&mut conn, &MIGRATOR).await.map_err(OpenError::Migration)?;
     conn.close().await.map_err(StorageError::from)?;
     Ok(())
 }

@@ -24,6 +24,7 @@ pub mod keys;
 pub mod ledger;
 pub mod loader;
 mod metrics;
+mod migrate;
 mod migrations;
 pub mod notifications;
 pub mod old_keys;
@@ -51,5 +52,6 @@ pub use self::conn::{
     Conn, PoolConnection, Tx, begin_asynchronous, begin_asynchronous_and_wait, commit, flush, read_clock, rollback,
 };
 pub use self::errors::{Constraint, StorageError};
-pub use self::migrations::{MIGRATOR, OpenError, SchemaState, inspect, migrate};
+pub use self::migrate::apply_pending;
+pub use self::migrations::{MIGRATOR, OpenError, SchemaState, inspect, migrate, newest_migration};
 pub use self::pool::{Db, DbOptions, Health};

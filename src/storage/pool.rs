@@ -13,7 +13,7 @@ use sqlx::{Connection, PgPool};
 use super::conn::{Conn, PoolConnection, Tx};
 use super::errors::StorageError;
 use super::metrics::DbMetrics;
-use super::migrations::MIGRATOR;
+use super::migrations::newest_migration;
 
 /// Idle time after which a connection is pinged before use.
 const IDLE_BEFORE_PING: Duration = Duration::from_secs(1);
@@ -275,7 +275,6 @@ impl Db {
     /// The database does not answer.
     pub async fn health(&self) -> Result<Health, StorageError> {
         let mut conn = self.acquire().await?;
-        let newest = MIGRATOR.iter().map(|migration| migration.version).max().unwrap_or(0);
         let row = sqlx::query!(
             r#"select (select max(version) from _sqlx_migrations where success) as applied,
                current_setting('transaction_read_only') = 'off' as "is_writable!""#
@@ -285,7 +284,7 @@ impl Db {
         if !row.is_writable {
             self.suspect();
         }
-        let is_migrated = row.applied.is_some_and(|applied| applied >= newest);
+        let is_migrated = row.applied.is_some_and(|applied| applied >= newest_migration());
         Ok(Health { is_migrated, is_writable: row.is_writable })
     }
 

@@ -261,14 +261,17 @@ fn a_database_that_does_not_answer_is_refused_without_its_password() {
 async fn a_newer_schema_is_refused_and_unchanged(pool: PgPool) {
     let dir = tempfile::tempdir().unwrap();
     let database = url(&pool);
-    let settings = [("DATABASE_URL", database.as_str())];
-    stdout_of(&run(dir.path(), &settings, &["migrate"]));
+    let settings = [("DATABASE_URL", database.as_str()), ("KEYMETER_SECRETS__MASTER_KEY", MASTER_KEY)];
     let newer = "insert into _sqlx_migrations (version, description, success, checksum, execution_time) \
                  values (9999, 'of tomorrow', true, '\\x00', 0)";
+    Server::start(dir.path(), &settings).await.terminate();
     sqlx::query(newer).execute(&pool).await.unwrap();
+    // One that breaks no program of before.
+    Server::start(dir.path(), &settings).await.terminate();
+    sqlx::query("update installation set min_migration = 9999").execute(&pool).await.unwrap();
     let before = contents(&pool).await;
-    let sentence = "this database was migrated by a newer keymeter (it has migration 9999, which this binary does not \
-                    know); start that newer version";
+    let sentence = "a newer keymeter has migrated this database, and only programs with migration 9999 can use it; \
+                    start that newer version";
     for arguments in [&["serve"][..], &["migrate"], &["user", "create", "ana"]] {
         assert_eq!(refusal(&run(dir.path(), &settings, arguments)), sentence);
     }

@@ -60,7 +60,7 @@ const AUDIT_ROW: &str = "insert into audit_log (id, at, actor_name, action, subj
                          overriding system value values (1, 1, '', '', '', '', '', '{}')";
 
 /// Each constraint, and statements that violate only this constraint.
-const BREAKS: [Break; 114] = [
+const BREAKS: [Break; 115] = [
     ("restorable_tokens_pkey", &[ROWS[23]]),
     ("restorable_tokens_token_fk", &["update restorable_tokens set token_id = 2"]),
     ("restorable_tokens_user_fk", &["update restorable_tokens set user_id = 2"]),
@@ -130,6 +130,7 @@ const BREAKS: [Break; 114] = [
         "installation_week_starts_known",
         &["update installation set week_starts = 0", "update installation set week_starts = 8"],
     ),
+    ("installation_min_migration", &["update installation set min_migration = -1"]),
     ("installation_cell_label_format", &["update installation set cell_label = '0-'"]),
     (
         "users_pkey",

@@ -6,10 +6,11 @@
 
 use std::borrow::Cow;
 use std::process::Stdio;
+use std::time::{Duration, Instant};
 
-use keymeter::storage::MIGRATOR;
+use keymeter::storage::{MIGRATOR, apply_pending, newest_migration};
 use sqlx::migrate::{Migration, MigrationType, Migrator};
-use sqlx::{AssertSqlSafe, PgPool, SqlSafeStr};
+use sqlx::{AssertSqlSafe, Connection, PgPool, SqlSafeStr};
 use squawk_linter::{Linter, LinterSettings, Rule};
 use squawk_syntax::SourceFile;
 
@@ -112,7 +113,7 @@ async fn each_migration_runs_over_rows(pool: PgPool) {
 /// The first migration, and a second one with this SQL.
 fn with_second(sql: &'static str) -> Vec<Migration> {
     let first = MIGRATOR.iter().next().unwrap().clone();
-    vec![first, Migration::new(2, "made up".into(), MigrationType::Simple, sql.into_sql_str(), false)]
+    vec![first, migration(2, sql)]
 }
 
 #[sqlx::test(migrations = false)]
@@ -196,8 +197,122 @@ async fn a_migration_that_was_changed_after_it_ran_is_refused(pool: PgPool) {
     );
 }
 
+/// A migration with this number and SQL; one outside of a transaction has the line that says so.
+fn migration(version: i64, sql: &'static str) -> Migration {
+    let no_transaction = sql.starts_with("-- no-transaction");
+    Migration::new(version, "made up".into(), MigrationType::Simple, sql.into_sql_str(), no_transaction)
+}
+
+/// All migrations and this one.
+fn with_one_more(sql: &'static str) -> Migrator {
+    let more = migration(newest_migration() + 1, sql);
+    Migrator::with_migrations(MIGRATOR.iter().cloned().chain([more]).collect())
+}
+
+/// Applies migrations on a connection of their own.
+fn applies(pool: &PgPool, migrator: Migrator) -> tokio::task::JoinHandle<()> {
+    let pool = pool.clone();
+    tokio::spawn(async move {
+        let mut conn = pool.acquire().await.unwrap().detach();
+        apply_pending(&mut conn, &migrator).await.unwrap();
+        conn.close().await.unwrap();
+    })
+}
+
+#[sqlx::test(migrator = "keymeter::storage::MIGRATOR")]
+async fn a_migration_that_waits_for_a_reader_stops_nobody(pool: PgPool) {
+    let mut reader = pool.begin().await.unwrap();
+    sqlx::query("select count(*) from tokens").execute(&mut *reader).await.unwrap();
+    let applying = applies(&pool, with_one_more("alter table tokens add column shade text"));
+    let started = Instant::now();
+    let mut slowest = Duration::ZERO;
+    while started.elapsed() < Duration::from_secs(4) {
+        let asked = Instant::now();
+        sqlx::query("select count(*) from tokens").execute(&pool).await.unwrap();
+        slowest = slowest.max(asked.elapsed());
+        tokio::time::sleep(Duration::from_millis(10)).await;
+    }
+    assert!(!applying.is_finished());
+    // Behind a lock that waits for the reader, none would be answered.
+    assert!(slowest < Duration::from_secs(2), "{slowest:?}");
+    reader.rollback().await.unwrap();
+    applying.await.unwrap();
+    sqlx::query("select shade from tokens").execute(&pool).await.unwrap();
+}
+
+#[sqlx::test(migrator = "keymeter::storage::MIGRATOR")]
+async fn an_index_that_was_interrupted_is_made_again_while_another_server_waits(pool: PgPool) {
+    const INDEX: &str =
+        "-- no-transaction\ncreate unique index concurrently if not exists made_up on sign_in_limits (tat);";
+    let fill = "insert into sign_in_limits (account, network, tat) values ('\\x01', '', 1), ('\\x02', '', 1)";
+    sqlx::query(fill).execute(&pool).await.unwrap();
+    let fails = sqlx::raw_sql(INDEX).execute(&pool).await.unwrap_err();
+    assert!(fails.to_string().contains("could not create unique index"), "{fails}");
+    sqlx::query("delete from sign_in_limits where account = '\\x02'").execute(&pool).await.unwrap();
+    let mut writer = pool.begin().await.unwrap();
+    sqlx::query("update sign_in_limits set tat = 2").execute(&mut *writer).await.unwrap();
+    // The index waits for the writer; the second server for the first.
+    let both = [applies(&pool, with_one_more(INDEX)), applies(&pool, with_one_more(INDEX))];
+    tokio::time::sleep(Duration::from_secs(2)).await;
+    assert!(both.iter().all(|one| !one.is_finished()));
+    writer.commit().await.unwrap();
+    for one in both {
+        one.await.unwrap();
+    }
+    let valid = "select indisvalid from pg_index where indexrelid = 'made_up'::regclass";
+    assert!(sqlx::query_scalar::<_, bool>(valid).fetch_one(&pool).await.unwrap());
+}
+
+/// The last migration that does not say whether it is rolling. These are; their files never change.
+const LAST_UNSAID: i64 = 27;
+
+/// Whether servers of before run on beside this migration, and what it must do if they do not.
+fn is_rolling(migration: &Migration) -> Result<bool, String> {
+    let (sql, version) = (migration.sql.as_str(), migration.version);
+    let says: Vec<_> = sql.lines().filter_map(|line| line.strip_prefix("-- rolling: ")).collect();
+    match says[..] {
+        ["yes"] => Ok(true),
+        ["no"] => {
+            for line in [
+                format!("alter table installation alter column min_migration set default {version};"),
+                format!("update installation set min_migration = {version};"),
+            ] {
+                if !sql.contains(&line) {
+                    return Err(format!("it is not rolling, so it needs: {line}"));
+                }
+            }
+            Ok(false)
+        }
+        _ => Err("it needs one line `-- rolling: yes`, or no".to_owned()),
+    }
+}
+
+#[test]
+fn every_migration_says_whether_servers_of_before_run_on() {
+    for migration in MIGRATOR.iter().filter(|migration| migration.version > LAST_UNSAID) {
+        if let Err(why) = is_rolling(migration) {
+            panic!("migration {}, see docs/conventions.md: {why}", migration.version);
+        }
+    }
+    let raises = "-- rolling: no\nalter table installation alter column min_migration set default 40;\n\
+                  update installation set min_migration = 40;";
+    for (sql, expected) in [
+        ("select 1", None),
+        ("-- rolling: maybe\nselect 1", None),
+        ("-- rolling: no\nselect 1", None),
+        ("-- rolling: yes\nselect 1", Some(true)),
+        (raises, Some(false)),
+    ] {
+        assert_eq!(is_rolling(&migration(40, sql)).ok(), expected, "{sql}");
+    }
+    assert!(is_rolling(&migration(41, raises)).is_err());
+}
+
 /// The last migration before the first release. These were free to lock: there were no tables with data.
 const LAST_BEFORE_RELEASE: i64 = 10;
+
+/// The only one that locks a table, in the days before the first release.
+const LOCKS_A_TABLE: i64 = 19;
 
 /// What would lock a large table for longer than a moment, or break servers of the version before, which run on during
 /// an upgrade.
@@ -228,13 +343,18 @@ fn refusals(sql: &str) -> Vec<String> {
     linter.settings = LinterSettings { pg_version: "14".parse().unwrap(), assume_in_transaction };
     let violations = linter.lint(&file, sql);
     refusals.extend(violations.into_iter().map(|found| format!("{}: {}", found.code, found.message)));
+    let statements = sql.lines().filter(|line| !line.trim_start().starts_with("--")).collect::<Vec<_>>().join(" ");
+    if statements.to_lowercase().split_whitespace().collect::<Vec<_>>().join(" ").contains("lock table") {
+        refusals.push("lock-table: all requests wait for it".to_owned());
+    }
     refusals
 }
 
 #[test]
 fn a_migration_locks_no_large_table_and_breaks_no_server_of_the_version_before() {
     for migration in MIGRATOR.iter().filter(|migration| migration.version > LAST_BEFORE_RELEASE) {
-        let refused = refusals(migration.sql.as_str());
+        let mut refused = refusals(migration.sql.as_str());
+        refused.retain(|why| migration.version != LOCKS_A_TABLE || !why.starts_with("lock-table"));
         assert!(refused.is_empty(), "migration {}, see docs/conventions.md: {refused:#?}", migration.version);
     }
 }
@@ -252,6 +372,7 @@ fn the_check_of_migrations_refuses_what_locks_and_admits_what_expands() {
         "alter table charges add constraint charges_of_user foreign key (user_id) references users (id);",
         "alter table tokens add constraint tokens_name_unique unique (name);",
         "drop table sessions;",
+        "lock table\n tokens in exclusive mode;",
     ];
     for sql in refused {
         assert!(!refusals(sql).is_empty(), "{sql}");

@@ -1,0 +1,1 @@
+select bool_and(min_migration = 0) from installation

@@ -20,6 +20,10 @@ use crate::domain::clock::SystemClock;
 use crate::service::jobs::{JobRules, Jobs, expire_reservations};
 use crate::version::VERSION;
 
+/// Requests that come so early wait until the service has started: a proxy would take 503 for its answer. Later ones
+/// are told that the service is not ready.
+const QUIET: Duration = Duration::from_secs(5);
+
 /// Runs the service until SIGTERM or Ctrl-C. `fill` writes into the opened database before the service begins.
 ///
 /// # Errors
@@ -33,11 +37,16 @@ pub async fn serve(
     let listener = keymeter_connections::listen(&config.server.listen, Sharing::Alone)
         .await
         .map_err(|error| StartError::Listen(config.server.listen.clone(), error))?;
-    let starting = Routers { router: router_while_starting(), when_full: router_while_starting() };
-    let limits = connection_limits(&config);
-    let started =
-        keymeter_connections::serve_until(&listener, starting, limits, Box::pin(start(&config, &fill, &mut stop)));
-    let Some(Started { app, database, password }) = started.await? else { return Ok(()) };
+    let mut started = Box::pin(start(&config, &fill, &mut stop));
+    let outcome = match tokio::time::timeout(QUIET, &mut started).await {
+        Ok(outcome) => outcome,
+        Err(_) => {
+            let starting = Routers { router: router_while_starting(), when_full: router_while_starting() };
+            keymeter_connections::serve_until(&listener, starting, connection_limits(&config), &mut started).await
+        }
+    };
+    drop(started);
+    let Some(Started { app, database, password }) = outcome? else { return Ok(()) };
     run(app, &config, &database, listener, password, stop).await;
     database.stop().await;
     tracing::info!("stopped");

@@ -244,7 +244,7 @@ fn a_database_that_does_not_answer_is_refused_without_its_password() {
     let by_port = format!("postgres://keymeter:secret-password@127.0.0.1:{port}/keymeter");
     let by_socket = format!("postgres:///keymeter?user=keymeter&password=secret-password&host={sockets}");
     for (database, place) in [(by_port, format!("127.0.0.1:{port}")), (by_socket, sockets.to_owned())] {
-        let settings = [("DATABASE_URL", database.as_str())];
+        let settings = [("DATABASE_URL", database.as_str()), ("KEYMETER_DATABASE__WAIT_SECONDS", "0")];
         let sentence = format!("cannot reach PostgreSQL at {place}: ");
         for arguments in [&["serve"][..], &["migrate"], &["user", "create", "ana"], &["gateway", "list"]] {
             let refused = refusal(&run(dir.path(), &settings, arguments));

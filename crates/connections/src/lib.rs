@@ -82,8 +82,8 @@ pub async fn serve(
     }
 }
 
-/// Serves until `until` resolves, and returns its outcome. Every connection closes after its answer, so that clients find
-/// with the next one what serves on this listener then.
+/// Serves until `until` resolves, and returns its outcome. Every connection closes after its answer, so that clients
+/// find with the next one what serves on this listener then.
 pub async fn serve_until<T>(
     listener: &TcpListener,
     routers: Routers,

@@ -22,6 +22,9 @@ use crate::telemetry::caches::InvalidationMetrics;
 /// How long to wait before listening again after a failure.
 const RETRY_DELAY: Duration = Duration::from_millis(500);
 
+/// How often a listener notifies itself. A connection that lost its way to PostgreSQL tells nobody otherwise.
+const ECHO_EVERY: Duration = Duration::from_secs(5);
+
 /// The most changes whose notification is timed at once.
 const MAX_TIMED: usize = 64;
 
@@ -52,7 +55,7 @@ impl Invalidator {
     /// Commits a change of the account, the tokens or the access tokens of `user`, on this server and on all others.
     ///
     /// # Errors
-    /// The database did not confirm. The caches stay as they are, unless it was committed all the same.
+    /// The database did not confirm.
     pub async fn commit(&self, tx: Tx, user: UserId) -> Result<(), StorageError> {
         self.commit_change(tx, Change::User(user)).await
     }
@@ -69,7 +72,7 @@ impl Invalidator {
     /// Commits a change of gateway credentials, on this server and on all others.
     ///
     /// # Errors
-    /// The database did not confirm. The caches stay as they are, unless it was committed all the same.
+    /// The database did not confirm.
     pub async fn commit_gateway_credentials(&self, tx: Tx) -> Result<(), StorageError> {
         self.commit_change(tx, Change::GatewayCredentials).await
     }
@@ -121,10 +124,8 @@ impl Invalidator {
         if committed.is_err() {
             self.notified(change);
         }
-        // Committed, though it may be lost in a failover.
-        if matches!(committed, Ok(()) | Err(StorageError::NotDurable)) {
-            self.clear(change);
-        }
+        // Also if it failed: it may be committed and not be durable.
+        self.clear(change);
         committed
     }
 
@@ -152,8 +153,26 @@ impl Invalidator {
     }
 
     async fn receive(&self, mut listener: Listener) {
+        let mut ticks = tokio::time::interval(ECHO_EVERY);
+        ticks.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
+        let mut is_awaited = false;
         loop {
-            match listener.next().await {
+            let received = tokio::select! {
+                received = listener.next() => received,
+                _ = ticks.tick() => {
+                    if is_awaited {
+                        tracing::warn!("notifications do not arrive; listening again");
+                        return;
+                    }
+                    is_awaited = true;
+                    match listener.send_echo().await {
+                        Ok(()) => continue,
+                        Err(error) => Err(error),
+                    }
+                }
+            };
+            match received {
+                Ok(Notification::Echo) => is_awaited = false,
                 Ok(Notification::Changed(change)) => {
                     self.clear(change);
                     if let Some(committed_at) = self.notified(change) {

@@ -1,11 +1,17 @@
 //! Notifications between servers: `NOTIFY` in the transaction of a change, `LISTEN` on a connection of its own.
 
+use std::time::Duration;
+
 use sqlx::postgres::PgListener;
 
+use super::pool::no_answer;
 use super::{Conn, Db, StorageError};
 use crate::domain::id::UserId;
 
 const CHANNEL: &str = "keymeter_changes";
+
+/// How long PostgreSQL may take to accept an echo.
+const ECHO_TIMEOUT: Duration = Duration::from_secs(3);
 
 /// The payload of [`Change::GatewayCredentials`]. The payload of [`Change::User`] is the user's id.
 const GATEWAY_CREDENTIALS: &str = "gateway_credentials";
@@ -67,27 +73,48 @@ pub async fn notify(conn: &mut Conn, change: Change) -> Result<(), StorageError>
 pub enum Notification {
     /// Another server, or this one, committed a change.
     Changed(Change),
+    /// What this listener sent to itself.
+    Echo,
     /// Notifications may be missing: the connection was lost, or a payload is of a newer version.
     Incomplete,
 }
 
 /// Receives notifications on a connection of its own.
 #[derive(Debug)]
-pub struct Listener(PgListener);
+pub struct Listener {
+    inner: PgListener,
+    /// A channel to which nobody else listens.
+    own_channel: String,
+}
 
 impl Listener {
     /// Starts to listen.
     pub async fn listen(db: &Db) -> Result<Self, StorageError> {
-        let mut listener = PgListener::connect_with(&db.pool).await?;
-        listener.listen(CHANNEL).await?;
-        Ok(Self(listener))
+        let mut inner = PgListener::connect_with(&db.pool).await?;
+        let own_channel = format!("keymeter_echo_{:016x}", rand::random::<u64>());
+        inner.listen_all([CHANNEL, &own_channel]).await?;
+        Ok(Self { inner, own_channel })
     }
 
     /// Waits for the next notification.
     pub async fn next(&mut self) -> Result<Notification, StorageError> {
-        let received = self.0.try_recv().await?;
+        let received = self.inner.try_recv().await?;
+        if received.as_ref().is_some_and(|notification| notification.channel() == self.own_channel) {
+            return Ok(Notification::Echo);
+        }
         let change = received.and_then(|notification| Change::parse(notification.payload()));
         Ok(change.map_or(Notification::Incomplete, Notification::Changed))
+    }
+
+    /// Sends a notification to itself, which waits for no standby.
+    pub async fn send_echo(&mut self) -> Result<(), StorageError> {
+        let sent = sqlx::query!(
+            r#"select set_config('synchronous_commit', 'off', true) as "setting!", pg_notify($1, '') as "notified!: ()""#,
+            self.own_channel
+        )
+        .fetch_one(&mut self.inner);
+        tokio::time::timeout(ECHO_TIMEOUT, sent).await.map_err(|_| no_answer())??;
+        Ok(())
     }
 }
 

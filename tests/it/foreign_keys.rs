@@ -5,11 +5,12 @@ use keymeter::domain::key::ApiKey;
 use keymeter::service::rng::Rng;
 use keymeter::service::vault::{MasterKey, Vault};
 use serde_json::{Value, json};
-use sqlx::PgPool;
+use sqlx::{AssertSqlSafe, PgPool};
 
 use crate::harness::database::url;
 use crate::harness::wait::eventually;
 use crate::harness::{MASTER_KEY, PLENTY, Servers, TestApp};
+use crate::jobs::LISTENERS;
 
 /// A key of new-api, and a short one.
 const KEY: &str = "Zk3vQm9TtY2wRr8uNn5xHh1cGg6bFf0dEe4sAa7pLl3jKk9i";
@@ -159,7 +160,7 @@ async fn every_server_admits_an_imported_key_without_a_restart_and_forgets_a_del
     // A server that was not told, because it lost its connection, loads the keys when it is connected again.
     let (second, _) = ana.key(json!({ "name": "moved too", "unlimited_quota": true })).await;
     make_foreign(&pool, second, SHORT_KEY).await;
-    sqlx::query("select pg_terminate_backend(pid) from pg_stat_activity where datname = current_database() and query like 'LISTEN%'")
+    sqlx::query(AssertSqlSafe(format!("select pg_terminate_backend(pid) from {LISTENERS}")))
         .execute(&pool)
         .await
         .unwrap();

@@ -14,7 +14,7 @@ use keymeter::service::rate_limiter::{RateLimiter, RequestLimits};
 use keymeter::storage::Db;
 use keymeter::telemetry::jobs::JobMetrics;
 use serde_json::{Value, json};
-use sqlx::PgPool;
+use sqlx::{AssertSqlSafe, PgPool};
 use tempfile::TempDir;
 
 use crate::harness::database::url;
@@ -246,9 +246,13 @@ async fn tables_without_statistics_are_analysed(pool: PgPool) {
     assert_eq!(count(&app.pool, fresh).await, 0);
 }
 
+/// The connections of servers that listen for changes, by what they asked last.
+pub const LISTENERS: &str = "pg_stat_activity where datname = current_database() and pid <> pg_backend_pid() \
+                             and (query ilike 'listen %' or query like '%pg_notify($1, '''')%')";
+
 /// The number of servers that listen for changes.
 async fn listeners(pool: &PgPool) -> i64 {
-    count(pool, "pg_stat_activity where datname = current_database() and query ilike 'listen %'").await
+    count(pool, LISTENERS).await
 }
 
 #[sqlx::test(migrations = false)]
@@ -269,9 +273,8 @@ async fn l6_a_server_that_lost_its_listener_clears_its_caches_and_listens_again(
     for status in [2, 1, 2] {
         eventually("both servers listen", async || listeners(&pool).await == 2).await;
         valid().await;
-        let terminate = "select count(pg_terminate_backend(pid)) from pg_stat_activity \
-                   where datname = current_database() and query ilike 'listen %'";
-        let cut: i64 = sqlx::query_scalar(terminate).fetch_one(&pool).await.unwrap();
+        let terminate = format!("select count(pg_terminate_backend(pid)) from {LISTENERS}");
+        let cut: i64 = sqlx::query_scalar(AssertSqlSafe(terminate)).fetch_one(&pool).await.unwrap();
         assert_eq!(cut, 2);
         root.put("/api/token/?status_only=1", json!({ "id": id, "status": status })).await.ok();
         let charged = gateway.post("/api/gateway/charge", json!({ "key": key, "quota": 1 })).await;

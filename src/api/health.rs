@@ -6,17 +6,18 @@ use std::sync::atomic::Ordering;
 use axum::extract::{FromRequestParts, Request, State};
 use axum::response::{IntoResponse, Response};
 use http::{HeaderMap, HeaderValue, header};
-use serde::Serialize;
-use utoipa::ToSchema;
+use serde::{Deserialize, Serialize};
+use utoipa::{IntoParams, ToSchema};
 
 use super::auth::Admin;
 use super::envelope::{Done, Envelope};
+use super::extract::Query;
 use super::openapi;
 use super::state::AppState;
 use crate::api::errors::code::ErrorCode;
 use crate::api::errors::code::codes::{
-    DatabaseReadOnly, InvalidCredential, NotAnAdministrator, NotFound, NotMigrated, NotSignedIn, RateLimited, Stopping,
-    UserDisabled, UserMismatch,
+    DatabaseReadOnly, InvalidCredential, NotAnAdministrator, NotDurable, NotFound, NotMigrated, NotSignedIn,
+    RateLimited, Stopping, UserDisabled, UserMismatch,
 };
 use crate::api::errors::fails::Fails;
 use crate::api::errors::failure::ApiError;
@@ -82,9 +83,30 @@ pub async fn live() -> Done {
     Done::default()
 }
 
+/// What a server that is ready cannot do.
+#[derive(Debug, Serialize, ToSchema)]
+pub struct Readiness {
+    /// `not_durable` while a commit waits for the disk or a standby for longer than `ledger.patience_seconds`: keys are
+    /// verified and reads are answered, and changes are refused. It is so on all servers of a database at once. Empty
+    /// if there is nothing.
+    degraded: Vec<ErrorCode>,
+}
+
+/// What readiness includes.
+#[derive(Debug, Deserialize, IntoParams)]
+#[into_params(parameter_in = Query)]
+pub struct ReadinessQuery {
+    /// Not ready while changes are refused. For balancers that use all servers if none is ready. Needs no value.
+    durable: Option<String>,
+}
+
 /// Readiness: the database is reachable, migrated and writable, and the server is not stopping.
-#[utoipa::path(get, path = "/readyz", tag = "operation", responses((status = 200, body = Done)))]
-pub async fn ready(State(app): State<Arc<AppState>>) -> Result<Done, Fails<(Stopping, NotMigrated, DatabaseReadOnly)>> {
+#[utoipa::path(get, path = "/readyz", tag = "operation", params(ReadinessQuery),
+    responses((status = 200, body = Envelope<Readiness>)))]
+pub async fn ready(
+    State(app): State<Arc<AppState>>,
+    Query(query): Query<ReadinessQuery>,
+) -> Result<Envelope<Readiness>, Fails<(Stopping, NotMigrated, DatabaseReadOnly, NotDurable)>> {
     if app.draining.load(Ordering::SeqCst) {
         return Err(ApiError::new(ErrorCode::Stopping, "this server is stopping; use another one").into());
     }
@@ -95,7 +117,12 @@ pub async fn ready(State(app): State<Arc<AppState>>) -> Result<Done, Fails<(Stop
     if !health.is_writable {
         return Err(ApiError::new(ErrorCode::DatabaseReadOnly, "the database accepts no writes; retry shortly").into());
     }
-    Ok(Done::default())
+    let degraded: Vec<_> = app.core.db.is_stalled().then_some(ErrorCode::NotDurable).into_iter().collect();
+    if query.durable.is_some() && !degraded.is_empty() {
+        let message = "a commit waits for the disk or a standby, and changes are refused meanwhile; retry shortly";
+        return Err(ApiError::new(ErrorCode::NotDurable, message).into());
+    }
+    Ok(Envelope::of(Readiness { degraded }))
 }
 
 /// Metrics in the `OpenMetrics` text format, for Prometheus. The setting `server.metrics` decides who may read them.

@@ -55,6 +55,7 @@ impl Database {
             },
             acquire: Duration::from_secs(settings.acquire_seconds),
             statement_timeout: Duration::from_secs(settings.statement_timeout_seconds),
+            patience: Duration::from_secs(config.ledger.patience_seconds.get().into()),
             rest: CONNECTIONS_REST,
         };
         if let Some(url) = &settings.url {

@@ -180,6 +180,7 @@ pub struct UsageSettings {
 #[serde(deny_unknown_fields)]
 pub struct LedgerSettings {
     pub lanes: u32,
+    pub patience_seconds: NonZeroU32,
     pub queue: usize,
 }
 

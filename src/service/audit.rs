@@ -41,13 +41,13 @@ impl Audit {
     /// # Errors
     /// The database.
     pub async fn list(&self, filter: &AuditFilter, page: PageRequest) -> Result<Page<AuditLine>, AuditError> {
-        let mut tx = self.core.db.begin().await?;
+        let mut tx = self.core.db.begin_reading().await?;
         let lines = audit::list(&mut tx, filter, page.size(), page.offset()).await?;
         let total = match page.total_if_last(lines.len()) {
             Some(total) => total,
             None => audit::count(&mut tx, filter).await?,
         };
-        storage::commit(tx).await?;
+        storage::end(tx).await?;
         Ok(page.holding(lines, total))
     }
 
@@ -58,9 +58,9 @@ impl Audit {
     pub async fn export(&self, caller: &Caller, filter: AuditFilter) -> Result<Vec<AuditLine>, AuditError> {
         let db = self.core.db.clone();
         let report = async move {
-            let mut tx = db.begin().await?;
+            let mut tx = db.begin_reading().await?;
             let lines = audit::list(&mut tx, &filter, bounds::MAX_AUDIT_CSV_LINES + 1, 0).await?;
-            storage::commit(tx).await?;
+            storage::end(tx).await?;
             Ok::<_, AuditError>(lines)
         };
         let lines = self.reports.run(caller.user.id, report).await?;

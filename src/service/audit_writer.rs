@@ -51,7 +51,7 @@ async fn write_batches(db: Db, mut receiver: mpsc::Receiver<Waiting>) {
     while receiver.recv_many(&mut batch, QUEUE).await > 0 {
         let (entries, replies): (Vec<_>, Vec<_>) = batch.drain(..).map(|one| (one.entries, one.reply)).unzip();
         let entries: Vec<AuditEntry> = entries.into_iter().flatten().collect();
-        let outcome = db.bounded(async |conn: &mut Conn| audit::insert_many(conn, &entries).await).await;
+        let outcome = db.change_reserved(async |conn: &mut Conn| audit::insert_many(conn, &entries).await).await;
         for reply in replies {
             // A cancelled request needs no outcome.
             let _ = reply.send(outcome.clone());

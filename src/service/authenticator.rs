@@ -174,7 +174,7 @@ impl Loads for GatewayCredentials {
             }
             Ok(found.into_iter().map(|credential| (credential.digest, credential.gateway_id)).collect())
         };
-        self.db.bounded(read).await
+        self.db.read_soon(read).await
     }
 }
 

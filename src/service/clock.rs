@@ -87,7 +87,7 @@ impl ClockReader {
     /// # Errors
     /// The database does not answer.
     pub async fn correct(&self) -> Result<(), StorageError> {
-        self.db.bounded(async |conn| correct(conn, &*self.clock).await).await?;
+        self.db.read_soon(async |conn| correct(conn, &*self.clock).await).await?;
         self.metrics.skewed(SystemClock.now().since(self.clock.now()));
         Ok(())
     }

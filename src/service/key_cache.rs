@@ -210,7 +210,11 @@ impl Loads for Arc<Snapshot> {
     async fn read(&self, digests: &[Digest]) -> Result<HashMap<Digest, Arc<CachedKey>>, StorageError> {
         let (read_at, read_after) = (self.clock.uptime(), self.changes.load(Ordering::SeqCst));
         let balances_after = self.balances.batches();
-        let rows = self.db.bounded(async |conn: &mut Conn| keys::list_with_owners(conn, digests).await).await?;
+        let read = async |conn: &mut Conn| {
+            let read = keys::list_with_owners(conn, digests).await?;
+            if read.is_read_only { Err(StorageError::ReadOnly) } else { Ok(read.found) }
+        };
+        let rows = self.db.read_soon(read).await?;
         let mut found = HashMap::with_capacity(rows.len());
         for FoundKey { digest, used, token, wallet, owner_group } in rows {
             let key = Arc::new(CachedKey {

@@ -75,7 +75,7 @@ impl KeyHolders {
         ip: Option<IpAddr>,
         now: UnixTime,
     ) -> Result<Token, KeyHolderError> {
-        let found = keys::list_with_owners(conn, std::slice::from_ref(digest)).await?.pop();
+        let found = keys::list_with_owners(conn, std::slice::from_ref(digest)).await?.found.pop();
         Ok(self.check_found(digest, found, ip, now)?.token)
     }
 

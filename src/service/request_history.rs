@@ -75,10 +75,10 @@ impl RequestHistory {
     ) -> Result<RequestPage, UsageReportsError> {
         let (db, now) = (self.core.db.clone(), self.core.clock.now());
         let page = async move {
-            let mut tx = db.begin().await?;
+            let mut tx = db.begin_reading().await?;
             let scope = prepare(&mut tx, viewer).await?;
             let page = read(&mut tx, scope, &filter, place, now, MAX_ROWS).await?;
-            storage::commit(tx).await?;
+            storage::end(tx).await?;
             Ok(page)
         };
         self.reports.run(viewer.user(), page).await
@@ -91,10 +91,10 @@ impl RequestHistory {
     pub async fn export(&self, viewer: Viewer, filter: RequestFilter) -> Result<Vec<PastRequest>, UsageReportsError> {
         let (db, now) = (self.core.db.clone(), self.core.clock.now());
         let requests = async move {
-            let mut tx = db.begin().await?;
+            let mut tx = db.begin_reading().await?;
             let scope = prepare(&mut tx, viewer).await?;
             let requests = read_all(&mut tx, scope, &filter, now).await?;
-            storage::commit(tx).await?;
+            storage::end(tx).await?;
             Ok(requests)
         };
         self.reports.run(viewer.user(), requests).await

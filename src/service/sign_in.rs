@@ -125,8 +125,9 @@ impl SignIn {
         };
         let subject = user.as_ref().map_or(Subject::unknown_user(), |user| Subject::user(user.id));
         {
-            let mut conn = self.core.db.acquire().await?;
-            audit::insert(&mut conn, AuditEntry::new(self.core.clock.now(), actor, action, subject)).await?;
+            let mut tx = self.core.db.begin().await?;
+            audit::insert(&mut tx, AuditEntry::new(self.core.clock.now(), actor, action, subject)).await?;
+            storage::commit(tx).await?;
         }
         let (Some(user), Some(hash), true) = (user, hash, fits) else {
             return Err(SignInError::WrongCredentials);
@@ -155,11 +156,12 @@ impl SignIn {
         password: &TypedPassword,
     ) -> Result<String, SignInError> {
         let stored = {
-            let mut conn = self.core.db.acquire().await?;
-            if users::replace_password_hash(&mut conn, id, &old, &new).await? {
+            let mut tx = self.core.db.begin().await?;
+            if users::replace_password_hash(&mut tx, id, &old, &new).await? {
+                storage::commit(tx).await?;
                 return Ok(new);
             }
-            users::find_password_hash(&mut conn, id).await?
+            users::find_password_hash(&mut tx, id).await?
         };
         let permit = self.passwords.queue()?;
         if self.passwords.verify(permit, stored.clone(), password).await {

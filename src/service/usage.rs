@@ -55,7 +55,7 @@ impl Loads for FoundKeys {
 
     async fn read(&self, digests: &[Digest]) -> Result<HashMap<Digest, FoundKey>, StorageError> {
         let read = async |conn: &mut Conn| keys::list_with_owners(conn, digests).await;
-        let found = self.0.bounded_not_reserved(read).await?;
+        let found = self.0.bounded_not_reserved(read).await?.found;
         Ok(found.into_iter().map(|found| (found.digest.clone(), found)).collect())
     }
 }

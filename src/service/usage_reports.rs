@@ -83,10 +83,10 @@ impl UsageReports {
     pub async fn show(&self, viewer: Viewer, request: ReportRequest) -> Result<UsageReport, UsageReportsError> {
         let (db, zone) = (self.core.db.clone(), self.core.calendar.zone);
         let report = async move {
-            let mut tx = db.begin().await?;
+            let mut tx = db.begin_reading().await?;
             let scope = resolve(&mut tx, viewer).await?;
             let report = usage(&mut tx, scope, request, zone).await?;
-            storage::commit(tx).await?;
+            storage::end(tx).await?;
             Ok(report)
         };
         self.reports.run(viewer.user(), report).await
@@ -100,10 +100,10 @@ impl UsageReports {
     pub async fn show_refused(&self, viewer: Viewer, span: ReportSpan) -> Result<RefusedReport, UsageReportsError> {
         let db = self.core.db.clone();
         let report = async move {
-            let mut tx = db.begin().await?;
+            let mut tx = db.begin_reading().await?;
             let scope = resolve(&mut tx, viewer).await?;
             let report = refused(&mut tx, scope, span).await?;
-            storage::commit(tx).await?;
+            storage::end(tx).await?;
             Ok(report)
         };
         self.reports.run(viewer.user(), report).await

@@ -16,7 +16,7 @@ pub async fn insert(conn: &mut Conn, entry: AuditEntry) -> Result<(), StorageErr
 
 /// Inserts entries in one statement.
 pub async fn insert_many(conn: &mut Conn, entries: &[AuditEntry]) -> Result<(), StorageError> {
-    let inserted = sqlx::query!(
+    sqlx::query!(
         "insert into audit_log (at, actor_id, actor_name, action, subject_kind, subject_id, user_id, ip, \
          request_id, details, changes) \
          select * from unnest($1::bigint[], $2::bigint[], $3::text[], $4::text[], $5::text[], $6::bigint[], \
@@ -33,9 +33,8 @@ pub async fn insert_many(conn: &mut Conn, entries: &[AuditEntry]) -> Result<(), 
         &column(entries, |entry| Json(entry.details.clone())) as &[Json<Details>],
         &column(entries, |entry| Json(entry.changes.clone())) as &[Json<Vec<FieldChange>>]
     )
-    .execute(conn);
-    // Outside of a transaction this is a commit: a key is revealed after it.
-    super::conn::durable(async { Ok(inserted.await?) }).await?;
+    .execute(conn)
+    .await?;
     Ok(())
 }
 

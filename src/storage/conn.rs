@@ -1,9 +1,14 @@
 //! Connections and transactions, the clock, and when a commit is durable.
 
+use std::ops::{Deref, DerefMut};
 use std::sync::Arc;
 
-use sqlx::{Connection, Postgres};
+use sqlx::postgres::PgTransactionManager;
+use sqlx::{Connection, Postgres, SqlSafeStr};
+use sqlx_core::transaction::TransactionManager;
+use tokio::sync::OwnedSemaphorePermit;
 
+use super::durability::Durability;
 use super::errors::StorageError;
 use crate::domain::time::Micros;
 use crate::telemetry::warnings;
@@ -14,8 +19,66 @@ pub type Conn = sqlx::PgConnection;
 /// A connection that returns to its pool when it is dropped.
 pub type PoolConnection = sqlx::pool::PoolConnection<Postgres>;
 
-/// A transaction: rolled back unless committed.
-pub type Tx = sqlx::Transaction<'static, Postgres>;
+/// A transaction that reads; see [`end`].
+pub type ReadTx = sqlx::Transaction<'static, Postgres>;
+
+/// A transaction that changes something: rolled back unless committed. Others see its changes and get its locks when it
+/// is committed, before they are durable.
+#[derive(Debug)]
+pub struct Tx {
+    conn: PoolConnection,
+    is_open: bool,
+    /// One of as many as may have a connection at once.
+    _place: OwnedSemaphorePermit,
+    durability: Arc<Durability>,
+}
+
+impl Tx {
+    pub(super) async fn begin(
+        mut conn: PoolConnection,
+        place: OwnedSemaphorePermit,
+        durability: Arc<Durability>,
+    ) -> Result<Self, StorageError> {
+        PgTransactionManager::begin(&mut conn, Some(BEGIN_ASYNCHRONOUS.into_sql_str())).await?;
+        Ok(Self { conn, is_open: true, _place: place, durability })
+    }
+
+    /// Rolls it back. One that is dropped is rolled back as well, but some time later, and keeps its locks until then.
+    pub async fn rollback(mut self) -> Result<(), StorageError> {
+        PgTransactionManager::rollback(&mut self.conn).await?;
+        self.is_open = false;
+        Ok(())
+    }
+
+    async fn commit(&mut self) -> Result<(), StorageError> {
+        PgTransactionManager::commit(&mut self.conn).await?;
+        self.is_open = false;
+        Ok(())
+    }
+}
+
+impl Drop for Tx {
+    fn drop(&mut self) {
+        if self.is_open {
+            // Sent before the next statement of the connection, or when it returns to its pool.
+            PgTransactionManager::start_rollback(&mut self.conn);
+        }
+    }
+}
+
+impl Deref for Tx {
+    type Target = Conn;
+
+    fn deref(&self) -> &Conn {
+        &self.conn
+    }
+}
+
+impl DerefMut for Tx {
+    fn deref_mut(&mut self) -> &mut Conn {
+        &mut self.conn
+    }
+}
 
 /// The database's clock, the only one that decides. No other statement reads it: the time is a parameter, so that all
 /// of a transaction has one time, taken after its locks.
@@ -28,10 +91,12 @@ pub async fn read_clock(conn: &mut Conn) -> Result<Micros, StorageError> {
     Ok(now)
 }
 
+const BEGIN_ASYNCHRONOUS: &str = "begin; set local synchronous_commit = off";
+
 /// Begins a transaction whose commit does not wait for the disk, so that others get its locks sooner. Nobody may be
 /// told of what it did before [`flush`] has succeeded on this connection.
 pub async fn begin_asynchronous(conn: &mut Conn) -> Result<sqlx::Transaction<'_, Postgres>, StorageError> {
-    Ok(conn.begin_with("begin; set local synchronous_commit = off").await?)
+    Ok(conn.begin_with(BEGIN_ASYNCHRONOUS).await?)
 }
 
 /// The same, for a batch that waits for locked rows: for a moment, because it holds the rows that it has locked
@@ -48,7 +113,7 @@ pub async fn begin_asynchronous_and_wait(conn: &mut Conn) -> Result<sqlx::Transa
 ///
 /// If this fails, for whatever reason, any of that may be on disk or not; so the error is always
 /// [`StorageError::Unavailable`] or [`StorageError::NotDurable`].
-pub async fn flush(conn: &mut Conn) -> Result<(), StorageError> {
+pub(super) async fn flush(conn: &mut Conn) -> Result<(), StorageError> {
     let message = sqlx::query!(
         r#"select case when pg_is_in_recovery() then false
              else pg_logical_emit_message(true, 'keymeter', ''::text) is not null end as "is_logged!""#
@@ -61,7 +126,7 @@ pub async fn flush(conn: &mut Conn) -> Result<(), StorageError> {
 
 /// A commit, which fails if PostgreSQL stopped to wait for the disk or a standby: then it reports success, with a
 /// warning. It has no other warning for a commit.
-pub(super) async fn durable<T>(commit: impl Future<Output = Result<T, StorageError>>) -> Result<T, StorageError> {
+async fn durable<T>(commit: impl Future<Output = Result<T, StorageError>>) -> Result<T, StorageError> {
     let (committed, is_warned) = warnings::noted(commit).await;
     if is_warned { committed.and(Err(StorageError::NotDurable)) } else { committed }
 }
@@ -72,7 +137,23 @@ pub async fn rollback(tx: sqlx::Transaction<'_, Postgres>) -> Result<(), Storage
     Ok(tx.rollback().await?)
 }
 
-/// Commits a transaction. If the error is [`StorageError::NotDurable`], it is committed, and may be lost in a failover.
-pub async fn commit(tx: sqlx::Transaction<'_, Postgres>) -> Result<(), StorageError> {
-    durable(async { Ok(tx.commit().await?) }).await
+/// Commits a transaction, and waits until that is on disk and on synchronous standbys. If the error is
+/// [`StorageError::NotDurable`], it is committed, and may be lost in a failover.
+pub async fn commit(mut tx: Tx) -> Result<(), StorageError> {
+    let durability = Arc::clone(&tx.durability);
+    let commit = async move {
+        tx.commit().await?;
+        flush(&mut tx.conn).await
+    };
+    durability.wait(commit).await
+}
+
+/// Commits a transaction that [`begin_asynchronous`] began.
+pub async fn commit_asynchronous(tx: sqlx::Transaction<'_, Postgres>) -> Result<(), StorageError> {
+    Ok(tx.commit().await?)
+}
+
+/// Ends a transaction that has read.
+pub async fn end(tx: ReadTx) -> Result<(), StorageError> {
+    Ok(tx.commit().await?)
 }

@@ -3,7 +3,7 @@
 //!
 //! Every statement joins by user as well as by id, so that a row with the wrong `user_id` is a violation too.
 
-use super::{Conn, Db, StorageError, Tx};
+use super::{Conn, Db, ReadTx, StorageError};
 use crate::domain::id::{TokenId, UserId};
 use crate::domain::time::Day;
 
@@ -37,7 +37,7 @@ pub struct RowCounts {
 }
 
 /// A read-only transaction on one snapshot, for statements that may take long.
-pub async fn snapshot(db: &Db) -> Result<Tx, StorageError> {
+pub async fn snapshot(db: &Db) -> Result<ReadTx, StorageError> {
     let mut tx = db.pool.begin_with("begin isolation level repeatable read read only").await?;
     sqlx::query!(
         r#"select set_config('statement_timeout', '0', true) as "a!",

@@ -25,6 +25,12 @@ pub enum StorageError {
     /// A commit that may not be on a standby: the wait for it was cancelled.
     #[error("the wait for the disk or a standby was cancelled")]
     NotDurable,
+    /// A commit has waited for the disk or a standby for too long, so nothing was begun.
+    #[error("nothing is changed while a commit waits for the disk or a standby")]
+    Stalled,
+    /// The database accepts no writes, so what it shows may be old.
+    #[error("the database accepts no writes")]
+    ReadOnly,
     /// The task that ran the batch ended before it answered.
     #[error("the batch ended without an outcome")]
     GivenUp,
@@ -152,6 +158,8 @@ impl StorageError {
             }
             Self::Constraint(_)
             | Self::NotDurable
+            | Self::Stalled
+            | Self::ReadOnly
             | Self::GivenUp
             | Self::Busy
             | Self::OtherPrices
@@ -162,10 +170,11 @@ impl StorageError {
     /// Returns true if the database does not answer or takes no writes, so that the same may succeed shortly.
     pub const fn is_outage(&self) -> bool {
         match self {
-            Self::Unavailable(_) | Self::Blocked(_) => true,
+            Self::Unavailable(_) | Self::Blocked(_) | Self::ReadOnly => true,
             Self::Constraint(_)
             | Self::Contended(_)
             | Self::NotDurable
+            | Self::Stalled
             | Self::GivenUp
             | Self::Busy
             | Self::OtherPrices
@@ -176,11 +185,12 @@ impl StorageError {
     /// Returns true if the server or the connection to it may be the cause.
     pub const fn may_concern_server(&self) -> bool {
         match self {
-            Self::Unavailable(_) | Self::Broken(_) | Self::GivenUp => true,
+            Self::Unavailable(_) | Self::Broken(_) | Self::GivenUp | Self::ReadOnly => true,
             Self::Constraint(_)
             | Self::Contended(_)
             | Self::Blocked(_)
             | Self::NotDurable
+            | Self::Stalled
             | Self::Busy
             | Self::OtherPrices => false,
         }
@@ -199,6 +209,8 @@ impl StorageError {
             Self::Blocked(_)
             | Self::Contended(_)
             | Self::NotDurable
+            | Self::Stalled
+            | Self::ReadOnly
             | Self::GivenUp
             | Self::Busy
             | Self::OtherPrices => false,

@@ -96,6 +96,14 @@ pub struct FoundKey {
     pub owner_group: String,
 }
 
+/// What was read of some keys.
+#[derive(Debug)]
+pub struct ReadKeys {
+    pub found: Vec<FoundKey>,
+    /// The server takes no writes. A standby that is behind does not know what was disabled, so this decides nothing.
+    pub is_read_only: bool,
+}
+
 /// The key of a row.
 macro_rules! found_key {
     ($row:expr) => {{
@@ -128,14 +136,14 @@ macro_rules! found_key {
 /// only where there is no current one: a rotation makes a current key an old one, and never the other way round.
 /// `offset 0` keeps the conditions on deletion out of the subqueries: with them, PostgreSQL may scan an index of live
 /// rows instead of the index of keys.
-pub async fn list_with_owners(conn: &mut Conn, digests: &[Digest]) -> Result<Vec<FoundKey>, StorageError> {
+pub async fn list_with_owners(conn: &mut Conn, digests: &[Digest]) -> Result<ReadKeys, StorageError> {
     let bytes = |digests: &[&Digest]| digests.iter().map(|digest| digest.as_bytes().to_vec()).collect::<Vec<_>>();
     let all = bytes(&digests.iter().collect::<Vec<_>>());
     let current = select_tokens!(
         r#", requested.digest as "digest!: Digest", old_id as "old_id?: OldKeyId", old_expires_at as "old_expires_at?: UnixTime",
            waiting_grace as "waiting_grace?", exists (select from old_keys w where w.token_id = t.id and w.waits_for_use
              and (old_id is null or w.id < old_id)) as "starts_grace!",
-           owner.wallet_quota as "wallet_quota!: Quota", owner.wallet_used as "wallet_used!: Quota",
+           current_setting('transaction_read_only') = 'off' as "is_writable!", owner.wallet_quota as "wallet_quota!: Quota", owner.wallet_used as "wallet_used!: Quota",
            owner.request_count as "request_count!", owner.owner_status as "owner_status!: UserStatus",
            owner.owner_group as "owner_group!", owner.wallet_held as "wallet_held!: Quota",
            owner.wallet_day_limit as "wallet_day_limit?: Quota", owner.wallet_week_limit as "wallet_week_limit?: Quota",
@@ -156,18 +164,19 @@ pub async fn list_with_owners(conn: &mut Conn, digests: &[Digest]) -> Result<Vec
     )
     .fetch_all(&mut *conn)
     .await?;
+    let mut is_read_only = current.iter().any(|row| !row.is_writable);
     let mut found: Vec<FoundKey> = current.into_iter().map(|row| found_key!(row)).collect();
     let is_found: HashSet<&Digest> = found.iter().map(|key| &key.digest).collect();
     let missing: Vec<&Digest> = digests.iter().filter(|digest| !is_found.contains(digest)).collect();
     if missing.is_empty() {
-        return Ok(found);
+        return Ok(ReadKeys { found, is_read_only });
     }
     let missing = bytes(&missing);
     let old = select_tokens!(
         r#", requested.digest as "digest!: Digest", old_id as "old_id?: OldKeyId", old_expires_at as "old_expires_at?: UnixTime",
            waiting_grace as "waiting_grace?", exists (select from old_keys w where w.token_id = t.id and w.waits_for_use
              and (old_id is null or w.id < old_id)) as "starts_grace!",
-           owner.wallet_quota as "wallet_quota!: Quota", owner.wallet_used as "wallet_used!: Quota",
+           current_setting('transaction_read_only') = 'off' as "is_writable!", owner.wallet_quota as "wallet_quota!: Quota", owner.wallet_used as "wallet_used!: Quota",
            owner.request_count as "request_count!", owner.owner_status as "owner_status!: UserStatus",
            owner.owner_group as "owner_group!", owner.wallet_held as "wallet_held!: Quota",
            owner.wallet_day_limit as "wallet_day_limit?: Quota", owner.wallet_week_limit as "wallet_week_limit?: Quota",
@@ -188,10 +197,19 @@ pub async fn list_with_owners(conn: &mut Conn, digests: &[Digest]) -> Result<Vec
            where deleted_time is null and owner_deleted_time is null"#,
         &missing
     )
-    .fetch_all(conn)
+    .fetch_all(&mut *conn)
     .await?;
+    is_read_only |= old.iter().any(|row| !row.is_writable);
     found.extend(old.into_iter().map(|row| found_key!(row)));
-    Ok(found)
+    // Where no key was found, no row tells.
+    let is_read_only = if found.is_empty() { !is_writable(conn).await? } else { is_read_only };
+    Ok(ReadKeys { found, is_read_only })
+}
+
+async fn is_writable(conn: &mut Conn) -> Result<bool, StorageError> {
+    let is_writable =
+        sqlx::query_scalar!(r#"select current_setting('transaction_read_only') = 'off' as "is_writable!""#);
+    Ok(is_writable.fetch_one(conn).await?)
 }
 
 /// The digests and encrypted keys of the owner's live tokens among `ids`.

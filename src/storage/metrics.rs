@@ -1,5 +1,6 @@
 //! Metrics of the connections to the database.
 
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use prometheus_client::collector::Collector;
@@ -10,6 +11,8 @@ use prometheus_client::metrics::histogram::Histogram;
 use prometheus_client::registry::Registry;
 use sqlx::PgPool;
 
+use super::durability::Durability;
+
 /// Upper bounds of the histogram of waiting times, in seconds.
 const BUCKETS: [f64; 11] = [0.000_1, 0.000_5, 0.001, 0.005, 0.01, 0.05, 0.1, 0.5, 1.0, 2.5, 5.0];
 
@@ -17,13 +20,14 @@ const BUCKETS: [f64; 11] = [0.000_1, 0.000_5, 0.001, 0.005, 0.01, 0.05, 0.1, 0.5
 #[derive(Debug, Clone)]
 pub(super) struct DbMetrics {
     pools: Vec<PgPool>,
+    durability: Arc<Durability>,
     acquire_seconds: Histogram,
 }
 
 impl DbMetrics {
     /// Of these pools; each is given once.
-    pub(super) fn new(pools: Vec<PgPool>) -> Self {
-        Self { pools, acquire_seconds: Histogram::new(BUCKETS) }
+    pub(super) fn new(pools: Vec<PgPool>, durability: Arc<Durability>) -> Self {
+        Self { pools, durability, acquire_seconds: Histogram::new(BUCKETS) }
     }
 
     /// Times `acquire`, whether it succeeds or not.
@@ -48,6 +52,19 @@ impl DbMetrics {
         let help = "Seconds that a request waits for a connection to the database";
         registry.register("db_acquire_seconds", help, self.acquire_seconds.clone());
         registry.register_collector(Box::new(Connections(self.pools.clone())));
+        registry.register_collector(Box::new(OldestFlush(Arc::clone(&self.durability))));
+    }
+}
+
+/// Asks how old the oldest wait is when the metrics are read.
+#[derive(Debug)]
+struct OldestFlush(Arc<Durability>);
+
+impl Collector for OldestFlush {
+    fn encode(&self, mut encoder: DescriptorEncoder<'_>) -> Result<(), std::fmt::Error> {
+        let help = "Seconds that the oldest commit has waited for the disk and for synchronous standbys";
+        let family = encoder.encode_descriptor("flush_oldest_seconds", help, None, MetricType::Gauge)?;
+        ConstGauge::new(self.0.oldest().as_secs_f64()).encode(family)
     }
 }
 

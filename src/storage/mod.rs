@@ -12,6 +12,7 @@ pub mod clock_repair;
 pub mod columns;
 mod conn;
 pub mod consistency;
+mod durability;
 pub mod enablement;
 mod errors;
 pub mod gateways;
@@ -28,6 +29,7 @@ mod migrate;
 mod migrations;
 pub mod notifications;
 pub mod old_keys;
+mod own_connection;
 mod pool;
 pub mod price_proof;
 pub mod price_versions;
@@ -49,7 +51,8 @@ pub mod usage_rollup;
 pub mod users;
 
 pub use self::conn::{
-    Conn, PoolConnection, Tx, begin_asynchronous, begin_asynchronous_and_wait, commit, flush, read_clock, rollback,
+    Conn, PoolConnection, ReadTx, Tx, begin_asynchronous, begin_asynchronous_and_wait, commit, commit_asynchronous,
+    end, read_clock, rollback,
 };
 pub use self::errors::{Constraint, StorageError};
 pub use self::migrate::apply_pending;

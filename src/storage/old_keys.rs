@@ -184,7 +184,7 @@ pub async fn update_last_used(conn: &mut Conn, uses: &[(OldKeyId, UnixTime)]) ->
         "update old_keys o set last_used_time = greatest(o.last_used_time, u.at) \
          from (select k.id, v.at from (select unnest($1::bigint[]) as id, unnest($2::bigint[]) as at) v \
            cross join lateral (select id from old_keys where old_keys.id = v.id for update skip locked offset 0) k) u \
-         where o.id = any(array[u.id])",
+         where o.id = any(array[u.id]) and set_config('synchronous_commit', 'off', true) = 'off'",
         &uses.iter().map(|(id, _)| id.get()).collect::<Vec<_>>(),
         &uses.iter().map(|(_, at)| at.get()).collect::<Vec<_>>()
     )

@@ -9,11 +9,14 @@ use prometheus_client::registry::Registry;
 use sqlx::pool::PoolConnectionMetadata;
 use sqlx::postgres::{PgConnectOptions, PgPoolOptions};
 use sqlx::{Connection, PgPool};
+use tokio::sync::Semaphore;
 
-use super::conn::{Conn, PoolConnection, Tx};
+use super::conn::{Conn, PoolConnection, ReadTx, Tx, begin_asynchronous, commit_asynchronous, flush};
+use super::durability::Durability;
 use super::errors::StorageError;
 use super::metrics::DbMetrics;
 use super::migrations::newest_migration;
+use super::own_connection::{Keep, OwnConnection};
 
 /// Idle time after which a connection is pinged before use.
 const IDLE_BEFORE_PING: Duration = Duration::from_secs(1);
@@ -51,6 +54,9 @@ const SUSPICION: Duration = Duration::from_secs(5);
 /// serve reads, so that a database that stays read-only is not flooded with new connections.
 const READ_ONLY_AGE: Duration = Duration::from_secs(2);
 
+/// How long a reading may take for which many requests wait.
+const READ_TIMEOUT: Duration = Duration::from_secs(3);
+
 /// How long a connection may take to answer a ping.
 const PING_TIMEOUT: Duration = Duration::from_secs(3);
 
@@ -69,6 +75,8 @@ pub struct DbOptions {
     pub acquire: Duration,
     /// How long one statement may run.
     pub statement_timeout: Duration,
+    /// How long a commit may wait for the disk or a standby before changes are refused.
+    pub patience: Duration,
     /// Connections that all rest for so long are closed, but for one of each pool: each takes some megabytes of
     /// PostgreSQL.
     pub rest: Duration,
@@ -82,10 +90,14 @@ pub struct Db {
     reserved: PgPool,
     suspicion: Arc<Suspicion>,
     metrics: DbMetrics,
-    /// How long a transaction of the ledger may take. Each statement has a shorter limit of its own.
-    ledger_timeout: Duration,
-    /// How long a read may take for which requests wait together.
-    read_timeout: Duration,
+    own_connection: Arc<OwnConnection>,
+    durability: Arc<Durability>,
+    /// The transactions that change something and may have a connection at once: reads keep the others.
+    changes: Arc<Semaphore>,
+    /// How long to wait for one of those.
+    acquire_timeout: Duration,
+    /// How long work on a connection may take. Each statement has a shorter limit of its own.
+    work_timeout: Duration,
     /// Shared by all clones, and by nothing in the pools.
     _in_use: Arc<()>,
 }
@@ -126,12 +138,17 @@ pub struct Health {
 impl Db {
     /// Wraps an existing pool, for tests.
     pub fn new(pool: PgPool) -> Self {
+        let own_connection = Arc::new(OwnConnection::new((*pool.connect_options()).clone()));
+        let durability = Arc::new(Durability::new(Duration::from_mins(1), Arc::clone(&own_connection)));
         Self {
             reserved: pool.clone(),
             suspicion: Arc::new(Suspicion::new()),
-            metrics: DbMetrics::new(vec![pool.clone()]),
-            ledger_timeout: Duration::from_mins(1),
-            read_timeout: Duration::from_mins(1),
+            metrics: DbMetrics::new(vec![pool.clone()], Arc::clone(&durability)),
+            own_connection,
+            durability,
+            changes: Arc::new(Semaphore::new(changes_of(pool.options().get_max_connections()))),
+            acquire_timeout: Duration::from_mins(1),
+            work_timeout: Duration::from_mins(1),
             _in_use: Arc::default(),
             pool,
         }
@@ -151,15 +168,18 @@ impl Db {
         for pool in &pools {
             tokio::spawn(close_resting(pool.clone(), options.rest, Arc::downgrade(&in_use)));
         }
-        let ledger_timeout = options.statement_timeout.saturating_mul(2) + PING_TIMEOUT;
-        let read_timeout = options.statement_timeout + PING_TIMEOUT;
+        let own_connection = Arc::new(OwnConnection::new(session_options(options)));
+        let durability = Arc::new(Durability::new(options.patience, Arc::clone(&own_connection)));
         Self {
+            changes: Arc::new(Semaphore::new(changes_of(pool.options().get_max_connections()))),
             pool,
             reserved,
             suspicion,
-            metrics: DbMetrics::new(pools),
-            ledger_timeout,
-            read_timeout,
+            metrics: DbMetrics::new(pools, Arc::clone(&durability)),
+            own_connection,
+            durability,
+            acquire_timeout: options.acquire,
+            work_timeout: options.statement_timeout + PING_TIMEOUT,
             _in_use: in_use,
         }
     }
@@ -185,19 +205,84 @@ impl Db {
         Ok(self.metrics.time(self.reserved.acquire()).await?)
     }
 
-    /// A transaction.
+    /// A transaction that changes something.
+    ///
+    /// # Errors
+    /// [`StorageError::Stalled`] while a commit waits for too long; no connection came free in time.
+    pub async fn begin(&self) -> Result<Tx, StorageError> {
+        self.check_stalled()?;
+        let place = tokio::time::timeout(self.acquire_timeout, Arc::clone(&self.changes).acquire_owned());
+        let place = place.await;
+        self.check_stalled()?;
+        let place = place.map_err(|_| sqlx::Error::PoolTimedOut)?.map_err(|_| sqlx::Error::PoolClosed)?;
+        let durability = Arc::clone(&self.durability);
+        self.begun(|conn| Tx::begin(conn, place, durability)).await
+    }
+
+    fn check_stalled(&self) -> Result<(), StorageError> {
+        if self.is_stalled() { Err(StorageError::Stalled) } else { Ok(()) }
+    }
+
+    /// Returns true while a commit waits for the disk or a standby for too long, so that no change may begin.
+    pub fn is_stalled(&self) -> bool {
+        self.durability.is_stalled()
+    }
+
+    /// Waits until what this connection committed, or has seen, is on disk and on synchronous standbys.
+    ///
+    /// # Errors
+    /// See [`flush`].
+    pub async fn flush(&self, mut conn: PoolConnection) -> Result<(), StorageError> {
+        let flushed = self.durability.wait(async move { flush(&mut conn).await }).await;
+        if let Err(error) = &flushed
+            && error.may_concern_server()
+        {
+            self.suspect();
+        }
+        flushed
+    }
+
+    /// Does `work` as a transaction on a reserved connection, and waits until it is durable.
+    ///
+    /// # Errors
+    /// As [`Db::begin`], [`Db::bounded`] and [`Db::flush`].
+    pub async fn change_reserved<T>(
+        &self,
+        work: impl AsyncFnOnce(&mut Conn) -> Result<T, StorageError>,
+    ) -> Result<T, StorageError> {
+        self.check_stalled()?;
+        let mut conn = self.acquire_reserved().await?;
+        let done = self.bounded_on(&mut conn, async |conn| {
+            let mut tx = begin_asynchronous(conn).await?;
+            let done = work(&mut tx).await?;
+            commit_asynchronous(tx).await?;
+            Ok(done)
+        });
+        let done = done.await?;
+        self.flush(conn).await?;
+        Ok(done)
+    }
+
+    /// A transaction that reads.
     ///
     /// # Errors
     /// No connection came free in time.
-    pub async fn begin(&self) -> Result<Tx, StorageError> {
-        let (conn, db) = (self.acquire().await?, self.clone());
+    pub async fn begin_reading(&self) -> Result<ReadTx, StorageError> {
+        self.begun(|conn| async { Ok(sqlx::Transaction::begin(conn, None).await?) }).await
+    }
+
+    async fn begun<T: Send + 'static, F: Future<Output = Result<T, StorageError>> + Send + 'static>(
+        &self,
+        begin: impl FnOnce(PoolConnection) -> F,
+    ) -> Result<T, StorageError> {
+        let (begun, db) = (begin(self.acquire().await?), self.clone());
         // In a task of its own, which goes on if the request is cancelled: sqlx knows of a transaction only once the
         // database has answered. Before that it would return the connection to the pool with the transaction open, and
         // statements of other requests would become part of it and be rolled back after their answers.
         let begun = tokio::spawn(async move {
-            let mut begun = pin!(sqlx::Transaction::begin(conn, None));
-            if let Ok(begun) = tokio::time::timeout(db.read_timeout, begun.as_mut()).await {
-                return Ok(begun?);
+            let mut begun = pin!(begun);
+            if let Ok(begun) = tokio::time::timeout(db.work_timeout, begun.as_mut()).await {
+                return begun;
             }
             // The connection is checked on its way back to the pool.
             db.suspect();
@@ -228,10 +313,22 @@ impl Db {
         conn: &mut PoolConnection,
         work: impl AsyncFnOnce(&mut Conn) -> Result<T, StorageError>,
     ) -> Result<T, StorageError> {
-        self.within_time(conn, self.ledger_timeout, work).await
+        self.within_time(conn, self.work_timeout, work).await
     }
 
-    /// The same on a connection that is not reserved, within the time of one statement.
+    /// The same for a short reading that many requests wait for.
+    ///
+    /// # Errors
+    /// As [`Db::bounded`].
+    pub async fn read_soon<T>(
+        &self,
+        work: impl AsyncFnOnce(&mut Conn) -> Result<T, StorageError>,
+    ) -> Result<T, StorageError> {
+        let mut conn = self.acquire_reserved().await?;
+        self.within_time(&mut conn, READ_TIMEOUT, work).await
+    }
+
+    /// The same on a connection that is not reserved.
     ///
     /// # Errors
     /// As [`Db::bounded`].
@@ -240,7 +337,7 @@ impl Db {
         work: impl AsyncFnOnce(&mut Conn) -> Result<T, StorageError>,
     ) -> Result<T, StorageError> {
         let mut conn = self.acquire().await?;
-        self.within_time(&mut conn, self.read_timeout, work).await
+        self.within_time(&mut conn, self.work_timeout, work).await
     }
 
     async fn within_time<T>(
@@ -274,18 +371,23 @@ impl Db {
     /// # Errors
     /// The database does not answer.
     pub async fn health(&self) -> Result<Health, StorageError> {
-        let mut conn = self.acquire().await?;
-        let row = sqlx::query!(
-            r#"select (select max(version) from _sqlx_migrations where success) as applied,
-               current_setting('transaction_read_only') = 'off' as "is_writable!""#
-        )
-        .fetch_one(&mut *conn)
-        .await?;
-        if !row.is_writable {
+        let health = self.own_connection.ask(async |conn: &mut Conn| {
+            let row = sqlx::query!(
+                r#"select (select max(version) from _sqlx_migrations where success) as applied,
+                   current_setting('transaction_read_only') = 'off' as "is_writable!""#
+            )
+            .fetch_one(conn)
+            .await?;
+            let is_migrated = row.applied.is_some_and(|applied| applied >= newest_migration());
+            // The next connection may find a primary.
+            let keep = if row.is_writable { Keep::Yes } else { Keep::No };
+            Ok((Health { is_migrated, is_writable: row.is_writable }, keep))
+        });
+        let health = health.await?;
+        if !health.is_writable {
             self.suspect();
         }
-        let is_migrated = row.applied.is_some_and(|applied| applied >= newest_migration());
-        Ok(Health { is_migrated, is_writable: row.is_writable })
+        Ok(health)
     }
 
     /// Waits until all connections are returned, then closes them.
@@ -300,7 +402,6 @@ impl Db {
 
 /// A pool that checks connections before use while a [`Suspicion`] is raised.
 fn open_pool(options: &DbOptions, connections: u32, suspicion: &Arc<Suspicion>) -> PgPool {
-    let limit = format!("{}ms", options.statement_timeout.as_millis());
     let (before_use, after_use) = (Arc::clone(suspicion), Arc::clone(suspicion));
     PgPoolOptions::new()
         .max_connections(connections)
@@ -316,13 +417,22 @@ fn open_pool(options: &DbOptions, connections: u32, suspicion: &Arc<Suspicion>) 
             // pool.
             Box::pin(async move { if is_suspected { end_transaction(conn).await.map(|()| true) } else { Ok(true) } })
         })
-        .connect_lazy_with(
-            options
-                .connect
-                .clone()
-                .options(SESSION_OPTIONS)
-                .options([("statement_timeout", limit.as_str()), ("plan_cache_mode", options.plan_cache_mode)]),
-        )
+        .connect_lazy_with(session_options(options))
+}
+
+/// How to connect with the settings of every session.
+fn session_options(options: &DbOptions) -> PgConnectOptions {
+    let limit = format!("{}ms", options.statement_timeout.as_millis());
+    options
+        .connect
+        .clone()
+        .options(SESSION_OPTIONS)
+        .options([("statement_timeout", limit.as_str()), ("plan_cache_mode", options.plan_cache_mode)])
+}
+
+/// How many of the connections for people may be used to change something: all but a quarter.
+fn changes_of(connections: u32) -> usize {
+    usize::try_from(connections - connections / 4).unwrap_or(usize::MAX).max(1)
 }
 
 /// Closes connections that nobody needed for a while, until the pool is closed or not used any more. The pool hands its
@@ -374,6 +484,6 @@ async fn end_transaction(conn: &mut Conn) -> Result<(), sqlx::Error> {
     tokio::time::timeout(PING_TIMEOUT, ended).await.map_err(|_| no_answer())?.map(drop)
 }
 
-fn no_answer() -> sqlx::Error {
+pub(super) fn no_answer() -> sqlx::Error {
     sqlx::Error::Io(std::io::ErrorKind::TimedOut.into())
 }

@@ -92,7 +92,8 @@ pub async fn insert(conn: &mut Conn, samples: &[(RefusalSample, Option<StoredAdd
                resets_at, retry_after, model, quota, request_id, ip, suppressed)
            left join lateral (select id, user_id from tokens where key_digest = s.digest
              union all select t.id, t.user_id from old_keys o join tokens t on t.id = o.token_id
-             where o.key_digest = s.digest) t on true"#,
+             where o.key_digest = s.digest) t on true
+           where set_config('synchronous_commit', 'off', true) = 'off'"#,
         &column(samples, |sample| sample.at.get()),
         &column(samples, |sample| sample.token.map(|(user, _)| user.get())) as &[Option<i64>],
         &column(samples, |sample| sample.token.map(|(_, token)| token.get())) as &[Option<i64>],

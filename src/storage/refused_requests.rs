@@ -30,6 +30,7 @@ pub async fn add(conn: &mut Conn, counts: &[(RefusedKind, i64)]) -> Result<(), S
     sqlx::query!(
         "insert into refused_requests (user_id, day, token_id, reason, requests) \
          select * from unnest($1::bigint[], $2::date[], $3::bigint[], $4::text[], $5::bigint[]) \
+         where set_config('synchronous_commit', 'off', true) = 'off' \
          on conflict on constraint refused_requests_pkey \
          do update set requests = refused_requests.requests + excluded.requests",
         &column(counts, |kind| kind.user_id.get()),

@@ -12,7 +12,7 @@ use tower_sessions::session::{Id, Record};
 use tower_sessions::session_store::{self, SessionStore};
 
 use super::loader::{Loader, Loads};
-use super::{Conn, Db, StorageError};
+use super::{Conn, Db, StorageError, commit};
 use crate::domain::bounds;
 use crate::domain::clock::Clock;
 use crate::domain::id::{SessionId, UserId};
@@ -87,12 +87,12 @@ impl std::fmt::Debug for SessionTable {
 impl SessionStore for SessionTable {
     /// Inserts a new record. If its id exists already, the record gets a new one.
     async fn create(&self, record: &mut Record) -> session_store::Result<()> {
-        let mut conn = self.db.acquire().await.map_err(backend_error)?;
+        let mut tx = self.db.begin().await.map_err(backend_error)?;
         let expires_at = self.expires_at(record);
-        while !insert(&mut conn, &self.digest(record.id), &record.data, expires_at).await.map_err(backend_error)? {
+        while !insert(&mut tx, &self.digest(record.id), &record.data, expires_at).await.map_err(backend_error)? {
             record.id = Id::default();
         }
-        Ok(())
+        commit(tx).await.map_err(backend_error)
     }
 
     /// Updates a record. A session that was deleted meanwhile stays deleted.
@@ -108,8 +108,9 @@ impl SessionStore for SessionTable {
     }
 
     async fn delete(&self, id: &Id) -> session_store::Result<()> {
-        let mut conn = self.db.acquire().await.map_err(backend_error)?;
-        delete(&mut conn, &self.digest(*id)).await.map_err(backend_error)
+        let mut tx = self.db.begin().await.map_err(backend_error)?;
+        delete(&mut tx, &self.digest(*id)).await.map_err(backend_error)?;
+        commit(tx).await.map_err(backend_error)
     }
 }
 
@@ -150,14 +151,15 @@ async fn insert(conn: &mut Conn, digest: &Digest, data: &Data, expires_at: UnixT
         Json(data) as Json<&Data>,
         expires_at as UnixTime
     )
-    .execute(conn);
-    let done = super::conn::durable(async { Ok(inserted.await?) }).await?;
-    Ok(done.rows_affected() > 0)
+    .execute(conn)
+    .await?;
+    Ok(inserted.rows_affected() > 0)
 }
 
 async fn update(conn: &mut Conn, digest: &Digest, data: &Data, expires_at: UnixTime) -> Result<(), StorageError> {
     sqlx::query!(
-        "update sessions set data = $2, expires_at = $3 where digest = $1",
+        "update sessions set data = $2, expires_at = $3 \
+         where digest = $1 and set_config('synchronous_commit', 'off', true) = 'off'",
         digest as &Digest,
         Json(data) as Json<&Data>,
         expires_at as UnixTime
@@ -168,8 +170,7 @@ async fn update(conn: &mut Conn, digest: &Digest, data: &Data, expires_at: UnixT
 }
 
 async fn delete(conn: &mut Conn, digest: &Digest) -> Result<(), StorageError> {
-    let deleted = sqlx::query!("delete from sessions where digest = $1", digest as &Digest).execute(conn);
-    super::conn::durable(async { Ok(deleted.await?) }).await?;
+    sqlx::query!("delete from sessions where digest = $1", digest as &Digest).execute(conn).await?;
     Ok(())
 }
 

@@ -148,7 +148,8 @@ pub async fn insert_lockout(
 ) -> Result<(), StorageError> {
     let new_networks = (locked_out == LockedOut::NewNetworks).then_some(now);
     sqlx::query!(
-        "insert into sign_in_lockouts (account, user_id, last_time, new_networks_time) values ($1, $2, $3, $4) \
+        "insert into sign_in_lockouts (account, user_id, last_time, new_networks_time) \
+         select $1, $2, $3, $4 where set_config('synchronous_commit', 'off', true) = 'off' \
          on conflict on constraint sign_in_lockouts_pkey do update set user_id = excluded.user_id, \
          last_time = excluded.last_time, \
          new_networks_time = coalesce(excluded.new_networks_time, sign_in_lockouts.new_networks_time)",

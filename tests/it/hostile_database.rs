@@ -310,6 +310,7 @@ fn service_options(database: &str) -> DbOptions {
         reserved: 0,
         acquire: Duration::from_secs(3),
         statement_timeout: Duration::from_secs(15),
+        patience: Duration::from_secs(5),
         rest: Duration::from_mins(1),
     }
 }

@@ -14,10 +14,10 @@ use crate::harness::wait::eventually;
 use crate::harness::{Answer, Client, Cluster, PLENTY, Servers, TestApp};
 
 /// Services, and the PostgreSQL that they use.
-struct World {
-    servers: Servers,
-    pool: PgPool,
-    key: String,
+pub struct World {
+    pub servers: Servers,
+    pub pool: PgPool,
+    pub key: String,
     /// Has the lock of the jobs, so none runs.
     _jobs: PgConnection,
     /// Dropped after the services.
@@ -25,8 +25,10 @@ struct World {
 }
 
 impl World {
-    async fn start(servers: usize, settings: &[(&str, &str)]) -> Self {
+    pub async fn start(servers: usize, settings: &[(&str, &str)]) -> Self {
         let cluster = Cluster::start();
+        // Long enough for what the test does meanwhile.
+        let settings = &[&[("KEYMETER_LEDGER__PATIENCE_SECONDS", "60")], settings].concat()[..];
         let servers = Servers::start(&cluster.url(), servers, settings).await;
         let key = servers.owner("ana", PLENTY).await.key(json!({ "name": "a", "remain_quota": 1_000 })).await.1;
         // Every server knows the key and the gateway.
@@ -41,14 +43,14 @@ impl World {
     }
 
     /// A call of a gateway, which goes on by itself.
-    fn calls(&self, server: usize, call: &str, body: Value) -> JoinHandle<Answer> {
+    pub fn calls(&self, server: usize, call: &str, body: Value) -> JoinHandle<Answer> {
         let (gateway, path) = (self.servers.gateway(server), format!("/api/gateway/{call}"));
         tokio::spawn(async move { gateway.post(&path, body).await })
     }
 }
 
 /// From now on, what waits for the disk waits for this standby too; for none if the name is empty.
-async fn wait_for_standby(pool: &PgPool, name: &str) {
+pub async fn wait_for_standby(pool: &PgPool, name: &str) {
     let set = format!("alter system set synchronous_standby_names = '{name}'");
     sqlx::query(AssertSqlSafe(set)).execute(pool).await.unwrap();
     sqlx::query("select pg_reload_conf()").execute(pool).await.unwrap();
@@ -248,7 +250,7 @@ async fn l4_a_retry_that_finds_only_the_record_waits_for_the_disk_too() {
     }
 }
 
-/// A standby can write no message, and answered this before there was one.
+/// As long as it is known, from a primary, that the key is no more. A standby can write no message.
 #[tokio::test]
 async fn l4_a_retry_after_the_token_was_deleted_gets_its_answer_from_a_standby_too() {
     let cluster = Cluster::start();

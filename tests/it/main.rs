@@ -127,6 +127,7 @@ mod settings;
 mod sign_in;
 mod sign_in_limits;
 mod spend;
+mod stalled;
 mod start;
 mod token_listing;
 mod token_policy;

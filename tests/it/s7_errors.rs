@@ -285,7 +285,6 @@ async fn during_an_outage_of_the_database_every_call_answers_503_with_retry_afte
         ana.get("/api/user/logout").await,
         app.stranger().post("/api/user/login", login).await,
         app.holder_of(&key).get("/api/usage/token/").await,
-        app.stranger().get("/readyz").await,
     ];
     for answer in &answers {
         answer.refuses_saying(503, "database_unavailable", UNAVAILABLE);

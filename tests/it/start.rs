@@ -78,7 +78,10 @@ async fn a_start_that_changes_nothing_writes_nothing() {
     let dir = tempfile::tempdir().unwrap();
     let url = cluster.url();
     let mut server = Server::start(dir.path(), &[("DATABASE_URL", &url)]).await;
-    let (_, key) = Client::root(&server).await.creates(json!({ "name": "a" })).await.unwrap();
+    let root = Client::root(&server).await;
+    let (_, key) = root.creates(json!({ "name": "a" })).await.unwrap();
+    let gateway = root.post("/api/admin/gateways", json!({ "name": "edge" })).await.ok();
+    let gateway = gateway["credential"].as_str().unwrap().to_owned();
     assert_eq!(server.terminate(), Some(0));
     cluster.stop();
     cluster.resume_as_standby();
@@ -90,6 +93,16 @@ async fn a_start_that_changes_nothing_writes_nothing() {
         "the database accepts no writes; retry shortly",
     );
     Client::with(&server, &format!("Bearer {key}")).get("/api/usage/token/").await.ok();
+    let credential = format!("Bearer {gateway}");
+    let gateway = Client::with(&server, &credential);
+    for _ in 0..2 {
+        let verified = gateway.post("/api/gateway/verify", json!({ "key": key })).await;
+        verified.refuses_saying(503, "database_read_only", "the database accepts no writes; retry shortly");
+    }
+    gateway.post("/api/gateway/verify", json!({ "key": "sk-no-such-key" })).await.ok();
+    let mut in_front = Client::with(&server, &format!("Bearer {key}"));
+    in_front.headers.insert("x-gateway-credential", credential.parse().unwrap());
+    assert_eq!(in_front.get("/api/gateway/auth").await.status, 503);
     cluster.promote();
     eventually("the server is ready", async || stranger.get("/readyz").await.status == 200).await;
 }

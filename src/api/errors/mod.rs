@@ -43,6 +43,14 @@ impl From<StorageError> for ApiError {
                 ErrorCode::NotDurable,
                 "this was done, but a failover may lose it; look at the current state, or repeat a charge with its `request_id`",
             ),
+            StorageError::Stalled => {
+                let message =
+                    "the database waits for a standby or its disk, and nothing is changed meanwhile; retry shortly";
+                Self::new(ErrorCode::ServerBusy, message)
+            }
+            StorageError::ReadOnly => {
+                Self::new(ErrorCode::DatabaseReadOnly, "the database accepts no writes; retry shortly").caused_by(error)
+            }
             StorageError::Busy => Self::new(ErrorCode::ServerBusy, "too many requests are waiting; retry shortly"),
             StorageError::Constraint(_) | StorageError::Broken(_) => Self::internal(error),
         }

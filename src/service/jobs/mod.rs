@@ -167,6 +167,9 @@ impl Jobs {
         loop {
             ticks.tick().await;
             self.rate_limiter.tidy();
+            if self.db.is_stalled() {
+                continue;
+            }
             // What failed has its line in the log.
             let _ = self.run_once().await;
         }

@@ -61,11 +61,25 @@ impl Lane {
     pub(super) async fn run(self, queue: Arc<Queue>) {
         while let Some(batch) = queue.take().await {
             let span = tracing::error_span!("batch", operations = batch.operations.len());
+            if self.core.db.is_stalled() {
+                span.in_scope(|| self.refuse(batch));
+                continue;
+            }
             // A panic fails these operations and none after them.
             let work = self.commit_and_reply(batch).instrument(span.clone());
             if AssertUnwindSafe(work).catch_unwind().await.is_err() {
                 span.in_scope(|| tracing::error!("a batch panicked; its operations were not answered"));
             }
+        }
+    }
+
+    /// Answers a batch that may not begin.
+    fn refuse(&self, mut batch: TakenBatch) {
+        let operations = std::mem::take(&mut batch.operations);
+        batch.end(Vec::new());
+        for mut one in operations {
+            one.fail(LedgerError::Busy);
+            one.reply(&self.metrics);
         }
     }
 
@@ -158,15 +172,16 @@ impl Lane {
 
     /// Waits until a commit is on disk, if anyone is told of it (L4). Operations that repeat an answer wrote nothing,
     /// but may have read what is not on disk either. If this fails, the commit may be lost.
-    async fn flush(&self, mut committed: Committed, operations: &mut [Queued]) {
+    async fn flush(&self, committed: Committed, operations: &mut [Queued]) {
         if !operations.iter().any(Queued::tells_of_a_commit) {
             return;
         }
         let started = Instant::now();
-        match self.core.db.bounded_on(&mut committed.conn, storage::flush).await {
+        let Committed { conn, price_ids } = committed;
+        match self.core.db.flush(conn).await {
             Ok(()) => {
                 self.metrics.flushed(started.elapsed());
-                self.parts.prices.remember(&committed.price_ids);
+                self.parts.prices.remember(&price_ids);
             }
             Err(error) => {
                 tracing::warn!(%error, operations = operations.len(), "a batch may not be on disk");
@@ -204,7 +219,7 @@ impl Lane {
                     }
                 };
                 let written_at = Instant::now();
-                storage::commit(tx).await?;
+                storage::commit_asynchronous(tx).await?;
                 self.parts.recent_balances.record(&changes);
                 changes.begun_graces.iter().for_each(|(owner, ..)| self.parts.key_cache.forget(*owner));
                 let sum = |amount: fn(&NewCharge) -> Quota| {

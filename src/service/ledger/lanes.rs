@@ -12,7 +12,7 @@ use super::parts::LedgerParts;
 use super::queue::Queue;
 use crate::domain::client_addresses::ClientAddresses;
 use crate::service::core::Core;
-use crate::storage::StorageError;
+use crate::storage::{Db, StorageError};
 use crate::telemetry::{
     self,
     ledger::{LedgerMetrics, OperationOutcome},
@@ -34,6 +34,7 @@ pub struct LedgerRules {
 /// Takes operations and answers them when they are durable.
 #[derive(Debug)]
 pub struct Lanes {
+    db: Db,
     queue: Arc<Queue>,
     metrics: LedgerMetrics,
 }
@@ -55,7 +56,7 @@ impl Lanes {
         }
         let counted = Arc::clone(&queue);
         telemetry::ledger::register_queue(registry, move || counted.len());
-        Self { queue, metrics }
+        Self { db: core.db.clone(), queue, metrics }
     }
 
     /// Queues an operation and waits until it is durable or refused.
@@ -70,10 +71,10 @@ impl Lanes {
         operation: O,
     ) -> Result<impl Future<Output = Result<O::Outcome, LedgerError>> + use<O>, LedgerError> {
         let (queued, outcome) = Queued::new(operation);
-        self.queue.push(queued).map_err(|_| {
+        if self.db.is_stalled() || self.queue.push(queued).is_err() {
             self.metrics.answered(O::NAME, OperationOutcome::Busy, Duration::ZERO);
-            LedgerError::Busy
-        })?;
+            return Err(LedgerError::Busy);
+        }
         Ok(async { outcome.await.unwrap_or_else(|_| Err(StorageError::GivenUp.into())) })
     }
 }

@@ -11,8 +11,8 @@ use crate::domain::token::TokenIdentity;
 use crate::service::ledger::error::LedgerError;
 use crate::service::ledger::ledger::Ledger;
 use crate::service::ledger::provider_usage::ProviderUsage;
+use crate::storage::keys;
 use crate::storage::ledger::{self, GatewayRequestId, RecordedAnswer, RequestIdRecord};
-use crate::storage::{self, keys};
 
 /// The gateway's own id of a request, and what has to be the same in a retry.
 pub(super) struct RequestId {
@@ -79,16 +79,24 @@ impl Ledger {
         idempotency: &RequestId,
         key: &Digest,
     ) -> Result<Option<(RequestIdRecord, TokenIdentity)>, LedgerError> {
-        let found = self.core.db.bounded_not_reserved(async |conn| {
+        let db = &self.core.db;
+        if db.is_stalled() {
+            return Err(LedgerError::Busy);
+        }
+        let mut conn = db.acquire().await?;
+        let found = db.bounded_on(&mut conn, async |conn| {
             let mut records = ledger::list_idempotency_records(conn, &[&idempotency.key]).await?;
             let Some(record) = records.remove(&idempotency.key) else {
                 return Ok(None);
             };
-            // Its batch may not be on disk yet (L4).
-            storage::flush(conn).await?;
             Ok(keys::find_identity(conn, key).await?.map(|token| (record, token)))
         });
-        Ok(found.await?)
+        let found = found.await?;
+        if found.is_some() {
+            // Its batch may not be on disk yet (L4).
+            db.flush(conn).await?;
+        }
+        Ok(found)
     }
 }
 

@@ -50,6 +50,7 @@ if [[ $goal == test ]]; then
     has_file /etc/ssl/certs/ca-certificates.crt || [[ $(uname) != Linux ]] || missing+=(ca-certificates)
     needs nginx nginx
     needs caddy caddy
+    needs pgbouncer pgbouncer
     [[ ,${KEYMETER_TEST_WITHOUT:-}, == *,mariadb,* ]] || needs mariadbd mariadb-server-core
     [[ -n ${KEYMETER_TEST_DATABASE_URL:-} ]] || needs psql postgresql-client
     needs npm 'nodejs npm'

@@ -4,7 +4,7 @@
 #   scripts/test-service.sh [ARG…]
 #
 # Environment:
-#   KEYMETER_TEST_WITHOUT  what is missing here, of `nginx,caddy,traefik,envoy,genai_prices,mariadb,as_root,in_namespaces`:
+#   KEYMETER_TEST_WITHOUT  what is missing here, of `nginx,caddy,pgbouncer,traefik,envoy,genai_prices,mariadb,as_root,in_namespaces`:
 #                          the tests that have these names are left out and counted. Without root, and where nothing may be
 #                          mounted, the last two are added
 set -euo pipefail
@@ -20,7 +20,7 @@ fi
 skipped=()
 for program in ${without[@]+"${without[@]}"}; do
     case $program in
-    nginx | caddy | genai_prices | mariadb | as_root | in_namespaces) ;;
+    nginx | caddy | pgbouncer | genai_prices | mariadb | as_root | in_namespaces) ;;
     traefik | envoy) no_pypi=yes ;;
     *)
         printf 'test-service: KEYMETER_TEST_WITHOUT may not name %q; see %s\n' "$program" "$0" >&2

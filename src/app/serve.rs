@@ -38,12 +38,11 @@ pub async fn serve(
         .await
         .map_err(|error| StartError::Listen(config.server.listen.clone(), error))?;
     let mut started = Box::pin(start(&config, &fill, &mut stop));
-    let outcome = match tokio::time::timeout(QUIET, &mut started).await {
-        Ok(outcome) => outcome,
-        Err(_) => {
-            let starting = Routers { router: router_while_starting(), when_full: router_while_starting() };
-            keymeter_connections::serve_until(&listener, starting, connection_limits(&config), &mut started).await
-        }
+    let outcome = if let Ok(outcome) = tokio::time::timeout(QUIET, &mut started).await {
+        outcome
+    } else {
+        let starting = Routers { router: router_while_starting(), when_full: router_while_starting() };
+        keymeter_connections::serve_until(&listener, starting, connection_limits(&config), &mut started).await
     };
     drop(started);
     let Some(Started { app, database, password }) = outcome? else { return Ok(()) };

@@ -116,7 +116,9 @@ pub async fn begin_asynchronous_and_wait(conn: &mut Conn) -> Result<sqlx::Transa
 pub(super) async fn flush(conn: &mut Conn) -> Result<(), StorageError> {
     let message = sqlx::query!(
         r#"select case when pg_is_in_recovery() then false
-             else pg_logical_emit_message(true, 'keymeter', ''::text) is not null end as "is_logged!""#
+             else set_config('synchronous_commit', case current_setting('synchronous_commit')
+               when 'remote_apply' then 'remote_apply' else 'on' end, true) <> 'off'
+               and pg_logical_emit_message(true, 'keymeter', ''::text) is not null end as "is_logged!""#
     )
     .fetch_one(conn);
     let flushed = async { message.await.map_err(|error| StorageError::Unavailable(Arc::new(error))) };

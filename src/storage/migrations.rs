@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use sqlx::error::DatabaseError;
 use sqlx::migrate::{MigrateError, Migration, Migrator};
+use sqlx::postgres::PgConnectOptions;
 use sqlx::{ConnectOptions, Connection};
 
 use super::conn::Conn;
@@ -12,6 +13,7 @@ use super::errors::{StorageError, is_outage};
 use super::installation;
 use super::migrate::apply_pending;
 use super::pool::DbOptions;
+use super::session_settings::{SessionSettings, SettingsDropped};
 
 /// The migrations, as files under `migrations/` and inside the binary.
 pub static MIGRATOR: Migrator = sqlx::migrate!();
@@ -60,6 +62,8 @@ pub enum OpenError {
         place: String,
         cause: sqlx::Error,
     },
+    #[error(transparent)]
+    SettingsDropped(#[from] SettingsDropped),
     #[error("PostgreSQL {0} is too old: version 14 or newer is needed; upgrade the server")]
     TooOld(String),
     /// Other encodings refuse or damage text.
@@ -102,7 +106,8 @@ impl OpenError {
                 is_outage(cause)
             }
             Self::Other(error) => error.is_outage(),
-            Self::TooOld(_)
+            Self::SettingsDropped(_)
+            | Self::TooOld(_)
             | Self::Encoding(_)
             | Self::FlushForbidden { .. }
             | Self::NewerSchema(_)
@@ -141,7 +146,9 @@ pub struct SchemaState {
 /// # Errors
 /// See [`OpenError`].
 pub async fn inspect(options: &DbOptions) -> Result<SchemaState, OpenError> {
-    let mut conn = connect(options).await?;
+    let settings = SessionSettings::of(options);
+    let mut conn = connect(options, settings.asked_for(options.connect.clone())).await?;
+    settings.check(&mut conn).await.map_err(StorageError::from)??;
     let version = conn.server_version_num().unwrap_or(0);
     let server = format!("{}.{}", version / 10_000, version % 10_000);
     if version < MIN_SERVER_VERSION {
@@ -177,7 +184,7 @@ pub async fn inspect(options: &DbOptions) -> Result<SchemaState, OpenError> {
 /// See [`OpenError`].
 pub async fn migrate(options: &DbOptions) -> Result<(), OpenError> {
     inspect(options).await?;
-    let mut conn = connect(options).await?;
+    let mut conn = connect(options, options.connect.clone()).await?;
     apply_pending(&mut conn, &MIGRATOR).await.map_err(OpenError::Migration)?;
     conn.close().await.map_err(StorageError::from)?;
     Ok(())
@@ -198,10 +205,10 @@ fn foreign_database(options: &DbOptions, table: String) -> OpenError {
     OpenError::ForeignDatabase { database, place: place(options), table }
 }
 
-async fn connect(options: &DbOptions) -> Result<Conn, OpenError> {
+async fn connect(options: &DbOptions, connect: PgConnectOptions) -> Result<Conn, OpenError> {
     let place = place(options);
     // Notices such as "relation already exists, skipping" are not worth a line in the log.
-    let quiet = options.connect.clone().options([("client_min_messages", "warning")]);
+    let quiet = connect.options([("client_min_messages", "warning")]);
     match tokio::time::timeout(CONNECT_TIMEOUT, quiet.connect()).await {
         Ok(Ok(conn)) => Ok(conn),
         Ok(Err(cause)) => Err(OpenError::Unreachable { place, cause }),

@@ -40,6 +40,8 @@ pub mod request_history;
 pub mod reservations;
 pub mod retention;
 pub mod secrets;
+pub mod server_state;
+mod session_settings;
 pub mod sessions;
 pub mod sign_in_limits;
 pub mod spend;

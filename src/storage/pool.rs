@@ -17,35 +17,10 @@ use super::errors::StorageError;
 use super::metrics::DbMetrics;
 use super::migrations::newest_migration;
 use super::own_connection::{Keep, OwnConnection};
+use super::session_settings::SessionSettings;
 
 /// Idle time after which a connection is pinged before use.
 const IDLE_BEFORE_PING: Duration = Duration::from_secs(1);
-
-/// Options of every session of the service.
-///
-/// - `idle_in_transaction_session_timeout`: a paused or disconnected server keeps its row locks until its transaction
-///   ends, and every other server waits for them. Our transactions are never idle for long, so PostgreSQL may end one
-///   that is.
-/// - `tcp_*`: PostgreSQL notices a peer that vanished after seconds instead of two hours.
-/// - `lock_timeout`: a request that waits for a row holds a connection, and a few of them would hold all.
-const SESSION_OPTIONS: [(&str, &str); 12] = [
-    ("idle_in_transaction_session_timeout", "5s"),
-    ("tcp_keepalives_idle", "5"),
-    ("tcp_keepalives_interval", "2"),
-    ("tcp_keepalives_count", "3"),
-    ("tcp_user_timeout", "10s"),
-    ("lock_timeout", "1s"),
-    // An answer must survive a crash of the database, whatever its default is (L4).
-    ("synchronous_commit", "on"),
-    // Plans must not depend on statistics, which a new or restored table does not have: a plan made while a table was
-    // small would later scan a large table in every batch of the ledger. So no plan may scan a whole table or index.
-    ("enable_seqscan", "off"),
-    ("enable_hashjoin", "off"),
-    ("enable_mergejoin", "off"),
-    ("enable_bitmapscan", "off"),
-    // No statement runs long enough to be worth compiling.
-    ("jit", "off"),
-];
 
 /// How long connections are checked before use after a request failed in the database.
 const SUSPICION: Duration = Duration::from_secs(5);
@@ -168,7 +143,8 @@ impl Db {
         for pool in &pools {
             tokio::spawn(close_resting(pool.clone(), options.rest, Arc::downgrade(&in_use)));
         }
-        let own_connection = Arc::new(OwnConnection::new(session_options(options)));
+        let own_connection =
+            Arc::new(OwnConnection::new(SessionSettings::of(options).asked_for(options.connect.clone())));
         let durability = Arc::new(Durability::new(options.patience, Arc::clone(&own_connection)));
         Self {
             changes: Arc::new(Semaphore::new(changes_of(pool.options().get_max_connections()))),
@@ -402,11 +378,20 @@ impl Db {
 
 /// A pool that checks connections before use while a [`Suspicion`] is raised.
 fn open_pool(options: &DbOptions, connections: u32, suspicion: &Arc<Suspicion>) -> PgPool {
+    let settings = Arc::new(SessionSettings::of(options));
+    let connect = settings.asked_for(options.connect.clone());
     let (before_use, after_use) = (Arc::clone(suspicion), Arc::clone(suspicion));
     PgPoolOptions::new()
         .max_connections(connections)
         .acquire_timeout(options.acquire)
         .test_before_acquire(false)
+        .after_connect(move |conn, _| {
+            let settings = Arc::clone(&settings);
+            Box::pin(async move {
+                // Whoever waits for a connection is told that there is none, and the log says why.
+                settings.check(conn).await?.map_err(|dropped| sqlx::Error::Configuration(Box::new(dropped)))
+            })
+        })
         .before_acquire(move |conn, meta| {
             let is_suspected = before_use.is_raised();
             Box::pin(async move { is_usable(conn, &meta, is_suspected).await })
@@ -417,17 +402,7 @@ fn open_pool(options: &DbOptions, connections: u32, suspicion: &Arc<Suspicion>) 
             // pool.
             Box::pin(async move { if is_suspected { end_transaction(conn).await.map(|()| true) } else { Ok(true) } })
         })
-        .connect_lazy_with(session_options(options))
-}
-
-/// How to connect with the settings of every session.
-fn session_options(options: &DbOptions) -> PgConnectOptions {
-    let limit = format!("{}ms", options.statement_timeout.as_millis());
-    options
-        .connect
-        .clone()
-        .options(SESSION_OPTIONS)
-        .options([("statement_timeout", limit.as_str()), ("plan_cache_mode", options.plan_cache_mode)])
+        .connect_lazy_with(connect)
 }
 
 /// How many of the connections for people may be used to change something: all but a quarter.

@@ -1,10 +1,14 @@
 //! `keymeter doctor` checks the invariants of the ledger and names each row that violates one.
 
+use std::process::Command;
+
 use serde_json::json;
 use sqlx::PgPool;
 
 use crate::harness::database::record_first_start;
-use crate::harness::{START, TestApp, process};
+use crate::harness::process::run;
+use crate::harness::wait::eventually;
+use crate::harness::{Cluster, MASTER_KEY, START, Server, TestApp, process};
 
 fn doctor(pool: &PgPool) -> (bool, String) {
     process::doctor(pool, &[])
@@ -218,5 +222,43 @@ async fn sums_for_reports_that_are_not_those_of_the_charges_are_named(pool: PgPo
             "the sum of {whose} for the day or the month from {day} on is 101 with a model, but what was used is 100"
         );
         assert!(report.contains(&expected), "{change}: {report}");
+    }
+}
+
+#[tokio::test]
+async fn settings_of_postgresql_that_lose_answers_are_named() {
+    let cluster = Cluster::start();
+    let dir = tempfile::tempdir().unwrap();
+    let url = cluster.url();
+    let settings = [("DATABASE_URL", &*url), ("KEYMETER_SECRETS__MASTER_KEY", MASTER_KEY)];
+    Server::start(dir.path(), &settings).await.terminate();
+    let doctor = |settings: &[(&str, &str)]| {
+        let output = run(dir.path(), settings, &["doctor"]);
+        assert!(output.status.success(), "notes are no errors");
+        String::from_utf8(output.stdout).unwrap()
+    };
+    let clean = doctor(&settings);
+    assert!(!clean.contains("note "), "{clean}");
+    let pool = PgPool::connect(&url).await.unwrap();
+    sqlx::query("alter system set full_page_writes = off").execute(&pool).await.unwrap();
+    sqlx::query("select pg_reload_conf()").execute(&pool).await.unwrap();
+    let (log, port) = (tempfile::tempdir().unwrap(), pool.connect_options().get_port().to_string());
+    let mut standby = Command::new(cluster.program("pg_receivewal"));
+    standby.arg("-D").arg(log.path()).args(["-h", "127.0.0.1", "-U", "postgres", "-p", &port]);
+    let mut standby = standby.spawn().unwrap();
+    eventually("it is connected and the setting is in force", async || {
+        let state = "select count(*) = 1 and current_setting('full_page_writes') = 'off' from pg_stat_replication";
+        sqlx::query_scalar::<_, bool>(state).fetch_one(&pool).await.unwrap()
+    })
+    .await;
+    let said = doctor(&[&settings[..], &[("KEYMETER_DATABASE__CONNECTIONS", "200")]].concat());
+    standby.kill().unwrap();
+    standby.wait().unwrap();
+    for part in [
+        "commits wait for none of its standbys (1)",
+        "`full_page_writes` is off",
+        "it allows 97 connections, and each server needs up to 202",
+    ] {
+        assert!(said.contains(part), "{said}");
     }
 }

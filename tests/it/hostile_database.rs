@@ -2,6 +2,9 @@
 //! server, a row that fails its batch, a read-only database after a failover, tables without statistics, a wrong clock,
 //! an encoding without emoji.
 
+use std::fs::Permissions;
+use std::os::unix::fs::PermissionsExt;
+use std::process::Command;
 use std::time::Duration;
 
 use futures_util::future::join_all;
@@ -9,9 +12,11 @@ use keymeter::storage::{Db, DbOptions};
 use serde_json::{Value, json};
 use sqlx::{AssertSqlSafe, Connection, PgConnection, PgPool};
 
+use crate::harness::cluster::running_as_root;
 use crate::harness::database::url;
 use crate::harness::ledger_invariants::assert_ledger_invariants;
-use crate::harness::process::{kill, libfaketime, run};
+use crate::harness::process::{free_port, kill, libfaketime, run};
+use crate::harness::proxy::{Proxy, installed_program};
 use crate::harness::wait::eventually;
 use crate::harness::{Answer, Client, Cluster, MASTER_KEY, PLENTY, Server, Servers};
 
@@ -403,6 +408,46 @@ async fn l4_commits_are_durable_even_if_the_database_turns_them_off(pool: PgPool
     assert_eq!(set, "on");
 }
 
+/// The wait for a standby to apply it is more than the wait for its disk.
+#[sqlx::test(migrations = false)]
+async fn l4_commits_wait_for_more_if_the_database_says_so(pool: PgPool) {
+    let name: String = sqlx::query_scalar("select current_database()::text").fetch_one(&pool).await.unwrap();
+    let alter = format!("alter database \"{name}\" set synchronous_commit = remote_apply");
+    sqlx::query(AssertSqlSafe(alter)).execute(&pool).await.unwrap();
+    let mut conn = service_connection(&url(&pool)).await;
+    let set: String = sqlx::query_scalar("show synchronous_commit").fetch_one(&mut *conn).await.unwrap();
+    assert_eq!(set, "remote_apply");
+}
+
+/// `PgBouncer` in session mode, as its own documentation configures it for clients that send options.
+#[sqlx::test(migrations = false)]
+async fn pgbouncer_drops_the_settings_of_sessions_and_is_refused(pool: PgPool) {
+    let dir = tempfile::tempdir().unwrap();
+    let (port, options) = (free_port(), pool.connect_options());
+    let (host, server_port, user) = (options.get_host(), options.get_port(), options.get_username());
+    let config = format!(
+        "[databases]\n* = host={host} port={server_port} user={user}\n[pgbouncer]\nlisten_addr = 127.0.0.1\nlisten_port = {port}\n\
+         unix_socket_dir =\nauth_type = any\npool_mode = session\nignore_startup_parameters = extra_float_digits,options\n"
+    );
+    let file = dir.path().join("pgbouncer.ini");
+    std::fs::write(&file, config).unwrap();
+    std::fs::set_permissions(dir.path(), Permissions::from_mode(0o755)).unwrap();
+    let mut command = Command::new(installed_program("pgbouncer"));
+    command.arg("-q").args(running_as_root().then_some(["-u", "postgres"]).into_iter().flatten()).arg(&file);
+    let _pgbouncer = Proxy::start(command, dir.path(), ([127, 0, 0, 1], port).into()).await;
+    let name = options.get_database().unwrap();
+    let pooled = format!("postgres://{user}@127.0.0.1:{port}/{name}");
+    let refused = run(dir.path(), &[("DATABASE_URL", &pooled)], &["serve"]);
+    let said = String::from_utf8(refused.stderr).unwrap();
+    assert_eq!(refused.status.code(), Some(1), "{said}");
+    assert!(said.contains("enable_bitmapscan, ") && said.contains("statement_timeout"), "{said}");
+    assert!(said.contains("a pooler such as PgBouncer drops them; connect to PostgreSQL itself"), "{said}");
+    let found = run(dir.path(), &[("DATABASE_URL", &pooled)], &["doctor"]);
+    assert!(
+        String::from_utf8(found.stdout).unwrap().contains("WRONG  database: the database did not take the settings")
+    );
+}
+
 #[sqlx::test(migrations = false)]
 async fn reading_keys_uses_indexes_without_statistics(pool: PgPool) {
     let servers = servers(&url(&pool), 1).await;
@@ -428,7 +473,7 @@ async fn reading_keys_uses_indexes_without_statistics(pool: PgPool) {
     keymeter::storage::keys::list_with_owners(&mut conn, &digests).await.unwrap();
     // The plan of the prepared statement, for keys that exist.
     let statement: String = sqlx::query_scalar(
-        "select statement from pg_prepared_statements where statement like '%key_digest = requested.digest%'",
+        "select statement from pg_prepared_statements where statement like 'select id%from tokens where key_digest = requested.digest%'",
     )
     .fetch_one(&mut *conn)
     .await

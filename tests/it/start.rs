@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 use reqwest::Method;
 use serde_json::json;
 
-use crate::harness::process::free_port;
+use crate::harness::process::{free_port, run};
 use crate::harness::wait::eventually;
 use crate::harness::{Client, Cluster, Server};
 
@@ -86,6 +86,8 @@ async fn a_start_that_changes_nothing_writes_nothing() {
     cluster.stop();
     cluster.resume_as_standby();
     let server = Server::start(dir.path(), &[("DATABASE_URL", &url)]).await;
+    let examined = run(dir.path(), &[("DATABASE_URL", &url)], &["doctor"]);
+    assert!(examined.status.success(), "{}", String::from_utf8_lossy(&examined.stdout));
     let stranger = Client::stranger(&server);
     stranger.get("/readyz").await.refuses_saying(
         503,
@@ -160,6 +162,6 @@ async fn systemd_hears_when_the_server_is_ready_and_when_it_stops() {
 
 /// How a start ends, and what it says.
 fn ends(dir: &std::path::Path, settings: &[(&str, &str)]) -> (Option<i32>, String) {
-    let output = crate::harness::process::run(dir, settings, &["serve"]);
+    let output = run(dir, settings, &["serve"]);
     (output.status.code(), String::from_utf8(output.stderr).unwrap())
 }

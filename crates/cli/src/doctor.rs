@@ -17,7 +17,7 @@ use keymeter::service::vault::Vault;
 use keymeter::storage::clock_repair::allow_minutes;
 use keymeter::storage::consistency::{self, DayViolation, RollUpViolation, Violation};
 use keymeter::storage::price_proof::{self, PriceViolation};
-use keymeter::storage::{self, Db, StorageError, audit, keys, secrets, tokens};
+use keymeter::storage::{self, Db, StorageError, audit, keys, secrets, server_state, tokens};
 
 /// Ids per statement.
 const STEP: i64 = 50_000;
@@ -74,6 +74,9 @@ async fn examine_database(config: &Config, database: &Database, report: &mut Rep
     };
     print_good("master key", "matches the database");
     let db = Db::open(&database.options);
+    if let Err(error) = examine_server(config, &db).await {
+        report.wrong("database", &error.to_string());
+    }
     if let Err(error) = examine_secrets(&db, &master_key).await {
         report.wrong("master key", &error.to_string());
     }
@@ -84,9 +87,42 @@ async fn examine_database(config: &Config, database: &Database, report: &mut Rep
     db.close().await;
 }
 
+/// Names settings of PostgreSQL with which what was answered can be lost, or requests are refused.
+async fn examine_server(config: &Config, db: &Db) -> Result<(), StorageError> {
+    let server = server_state::find(&mut *db.acquire().await?).await?;
+    if server.standbys > 0 && server.synchronous_standby_names.is_empty() {
+        let what = format!(
+            "commits wait for none of its standbys ({}): a failover loses what was answered last; set \
+             `synchronous_standby_names`",
+            server.standbys
+        );
+        print_note("database", &what);
+    }
+    for name in server.switched_off {
+        print_note(
+            "database",
+            &format!("`{name}` is off: a crash of the machine can damage or lose what was answered"),
+        );
+    }
+    if server.archiver_fails {
+        print_note("database", "its archiver fails: the log fills its disk, and backups end; see pg_stat_archiver");
+    }
+    // Notifications and readiness have one each.
+    let needed = i64::from(config.database.connections) + 2;
+    if server.connections < needed {
+        let what = format!(
+            "it allows {} connections, and each server needs up to {needed}; raise `max_connections`, or lower \
+             `database.connections`",
+            server.connections
+        );
+        print_note("database", &what);
+    }
+    Ok(())
+}
+
 /// Tells how far a change of the master key is.
 async fn examine_secrets(db: &Db, master_key: &MasterKey) -> Result<(), StorageError> {
-    let mut tx = db.begin().await?;
+    let mut tx = db.begin_reading().await?;
     let wrapped = secrets::list_wrapped(&mut tx).await?;
     let [.., _, newest] = wrapped.as_slice() else {
         return Ok(());
@@ -111,7 +147,7 @@ async fn examine_secrets(db: &Db, master_key: &MasterKey) -> Result<(), StorageE
 
 /// Compares this machine's clock with the database's, and names what was written while the latter was ahead.
 async fn examine_clock(config: &Config, db: &Db, report: &mut Report) -> Result<(), StorageError> {
-    let mut tx = db.begin().await?;
+    let mut tx = db.begin_reading().await?;
     let micros = storage::read_clock(&mut tx).await?;
     let ahead = SystemClock.now().since(micros.seconds());
     if ahead.abs() <= i64::from(config.server.max_clock_skew_seconds) {

@@ -78,7 +78,7 @@ pub fn installed_program(name: &str) -> PathBuf {
         std::env::split_paths(&path).chain(["/usr/sbin".into(), own]).map(|dir| dir.join(name)).find(|p| p.is_file());
     let how = match name {
         "envoy" | "traefik" => "scripts/proxies.sh installs it",
-        _ => "install it (Debian: apt-get install nginx caddy mariadb-server-core)",
+        _ => "install it (Debian: apt-get install nginx caddy pgbouncer mariadb-server-core)",
     };
     found.unwrap_or_else(|| {
         panic!("{name} is not installed: {how}, or leave its tests out: KEYMETER_TEST_WITHOUT={name} make test-service")

@@ -1,0 +1,37 @@
+//! The settings and the standbys of PostgreSQL itself.
+
+use super::{Conn, StorageError};
+
+/// What decides how safe commits are, and how many connections there may be.
+#[derive(Debug)]
+pub struct ServerState {
+    /// Standbys that are connected.
+    pub standbys: i64,
+    /// Those of them that commits wait for; empty if for none.
+    pub synchronous_standby_names: String,
+    /// Of the settings that keep data safe in a crash, those that are off.
+    pub switched_off: Vec<String>,
+    /// The last file of the log could not be archived.
+    pub archiver_fails: bool,
+    /// Connections of roles without special rights.
+    pub connections: i64,
+}
+
+/// Reads it from the server of this connection.
+pub async fn find(conn: &mut Conn) -> Result<ServerState, StorageError> {
+    let state = sqlx::query_as!(
+        ServerState,
+        r#"select (select count(*) from pg_stat_replication) as "standbys!",
+           current_setting('synchronous_standby_names') as "synchronous_standby_names!",
+           array(select name from pg_settings where name in ('fsync', 'full_page_writes') and setting = 'off'
+             order by name) as "switched_off!",
+           (select coalesce(last_failed_time > coalesce(last_archived_time, '-infinity'), false)
+             from pg_stat_archiver) as "archiver_fails!",
+           (select sum(case name when 'max_connections' then setting::bigint else -setting::bigint end)::bigint
+             from pg_settings where name in ('max_connections', 'superuser_reserved_connections',
+               'reserved_connections')) as "connections!""#
+    )
+    .fetch_one(conn)
+    .await?;
+    Ok(state)
+}

@@ -68,6 +68,8 @@ pub struct AppState {
     pub http_metrics: HttpMetrics,
     /// True once the server begins to stop.
     pub draining: Arc<AtomicBool>,
+    /// True when a newer program needs the database for itself.
+    pub is_outdated: Arc<AtomicBool>,
     pub dashboard: Arc<DashboardFiles>,
     pub settings: ApiSettings,
 }

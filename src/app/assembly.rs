@@ -1,6 +1,7 @@
 //! The services of a process, and what they share.
 
 use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 use axum::Router;
@@ -22,12 +23,14 @@ use crate::domain::id::UserId;
 use crate::domain::ip_allowlist;
 use crate::domain::money::Quota;
 use crate::service::access_tokens::AccessTokens;
+use crate::service::acknowledged::LastAnswers;
 use crate::service::audit::Audit;
 use crate::service::authenticator::Authenticator;
 use crate::service::base::Base;
 use crate::service::clock::ClockReader;
 use crate::service::clock_repair::{ClockRepairer, ClockRepairs};
 use crate::service::core::Core;
+use crate::service::database_watch::DatabaseWatch;
 use crate::service::enablement::Enablement;
 use crate::service::forecasts::Forecasts;
 use crate::service::foreign_keys::{ForeignKeys, KeyReader};
@@ -64,6 +67,7 @@ use crate::storage::sessions::SessionTable;
 use crate::telemetry::caches::InvalidationMetrics;
 use crate::telemetry::clock::ClockMetrics;
 use crate::telemetry::jobs::JobMetrics;
+use crate::telemetry::ledger::LostAnswers;
 use crate::telemetry::requests::HttpMetrics;
 use crate::telemetry::{self, Metrics};
 
@@ -79,6 +83,8 @@ pub struct App {
     pub(super) job_metrics: JobMetrics,
     /// Ends the usage that was counted in the future. Taken by the background task.
     pub repairer: Option<(ClockRepairer, mpsc::Receiver<UserId>)>,
+    /// Taken when the service begins.
+    pub(super) watch: Option<DatabaseWatch>,
 }
 
 impl App {
@@ -128,6 +134,9 @@ impl App {
             Arc::new(ClockReader::new(db.clone(), Arc::clone(clock), ClockMetrics::register(&mut registry)));
         let PoolSizes { lanes, flushes, .. } = PoolSizes::of(config);
         let rules = LedgerRules { lanes, flushes, queue: config.ledger.queue, client_addresses: addresses };
+        let (last_answers, is_outdated) = (Arc::new(LastAnswers::default()), Arc::new(AtomicBool::new(false)));
+        let lost_answers = LostAnswers::register(&mut registry);
+        let watch = DatabaseWatch::new(core.clone(), Arc::clone(&last_answers), Arc::clone(&is_outdated), lost_answers);
         let parts = LedgerParts {
             key_reader: key_reader.clone(),
             key_cache,
@@ -137,6 +146,7 @@ impl App {
             refused_requests: Arc::clone(&refused_requests),
             prices: Arc::clone(&prices),
             old_key_uses: Arc::clone(&old_key_uses),
+            last_answers: Arc::clone(&last_answers),
         };
         let ledger = Arc::new(Ledger::start(core.clone(), parts, &rules, &mut registry));
         let job_metrics = JobMetrics::register(&mut registry, jobs::names());
@@ -178,6 +188,7 @@ impl App {
             metrics: Metrics::new(registry),
             http_metrics,
             draining: Arc::default(),
+            is_outdated,
             dashboard: DashboardFiles::load(&config.dashboard.dir)
                 .map_err(|error| StartError::Setting("dashboard.dir", error.to_string()))?,
             settings: api_settings(config),
@@ -195,6 +206,7 @@ impl App {
             clock_reader,
             job_metrics,
             repairer: Some((repairer, repair_queue)),
+            watch: Some(watch),
         })
     }
 }

@@ -18,6 +18,7 @@ use crate::api::router::{router_when_full, router_while_starting};
 use crate::config::Config;
 use crate::domain::clock::SystemClock;
 use crate::service::jobs::{JobRules, Jobs, expire_reservations};
+use crate::storage::OpenError;
 use crate::version::VERSION;
 
 /// Requests that come so early wait until the service has started: a proxy would take 503 for its answer. Later ones
@@ -46,8 +47,9 @@ pub async fn serve(
     };
     drop(started);
     let Some(Started { app, database, password }) = outcome? else { return Ok(()) };
-    run(app, &config, &database, listener, password, stop).await;
+    let ended = run(app, &config, &database, listener, password, stop).await;
     database.stop().await;
+    ended?;
     tracing::info!("stopped");
     Ok(())
 }
@@ -59,7 +61,7 @@ async fn run(
     listener: TcpListener,
     generated_password: Option<Zeroizing<String>>,
     mut stop: StopSignals,
-) {
+) -> Result<(), StartError> {
     let db = app.state.core.db.clone();
     print_start(&listener, config, database, app.state.dashboard.is_built(), generated_password.as_ref());
     notify_systemd(NotifyState::Ready);
@@ -67,12 +69,23 @@ async fn run(
     let (refused_requests, old_key_uses) = (Arc::clone(&app.refused_requests), Arc::clone(&app.old_key_uses));
     let routers = Routers { router: app.router, when_full: router_when_full(Arc::clone(&app.state)) };
     let draining = Arc::clone(&app.state.draining);
+    let watch = app.watch.take();
+    let mut min_migration = None;
     drop(app.state);
-    keymeter_connections::serve(listener, routers, draining, connection_limits(config), async move {
-        stop.received().await;
+    let stopped = async {
+        let outdated = async {
+            match watch {
+                Some(watch) => Box::pin(watch.run()).await,
+                None => std::future::pending().await,
+            }
+        };
+        tokio::select! {
+            () = stop.received() => {}
+            needed = outdated => min_migration = Some(needed),
+        }
         notify_systemd(NotifyState::Stopping);
-    })
-    .await;
+    };
+    keymeter_connections::serve(listener, routers, draining, connection_limits(config), stopped).await;
     for task in background {
         task.abort();
     }
@@ -83,6 +96,7 @@ async fn run(
         tracing::warn!(%error, "the last uses of replaced keys are lost");
     }
     db.close().await;
+    min_migration.map_or(Ok(()), |needed| Err(OpenError::NewerSchema(needed).into()))
 }
 
 /// Without systemd this does nothing.

@@ -83,13 +83,15 @@ named! {
         GatewayCredentialCreated = "gateway.credential_created",
         GatewayCredentialRevoked = "gateway.credential_revoked",
         PricesSet = "prices.set",
+        /// The database does not know any more what a server had answered.
+        AnswersLost = "database.answers_lost",
     }
 }
 
 /// The resource that an action concerns.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Subject {
-    /// `token`, `user`, `access_token`, `gateway`, `token_api_request` or `prices`.
+    /// `token`, `user`, `access_token`, `gateway`, `token_api_request`, `prices` or `database`.
     pub kind: &'static str,
     /// The id of the resource; `None` for a failed sign-in to an unknown account.
     pub id: Option<i64>,
@@ -126,6 +128,11 @@ impl Subject {
     /// The price list.
     pub const fn prices() -> Self {
         Self { kind: "prices", id: None, user_id: None }
+    }
+
+    /// The database.
+    pub const fn database() -> Self {
+        Self { kind: "database", id: None, user_id: None }
     }
 
     /// A gateway.
@@ -310,6 +317,7 @@ mod tests {
             (A::GatewayCredentialCreated, "gateway.credential_created"),
             (A::GatewayCredentialRevoked, "gateway.credential_revoked"),
             (A::PricesSet, "prices.set"),
+            (A::AnswersLost, "database.answers_lost"),
         ];
         for (action, name) in table {
             assert_eq!(action.as_str(), name);

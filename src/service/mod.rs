@@ -2,6 +2,7 @@
 //! saves and commits. It knows no HTTP. Services may use each other, but not in a circle.
 
 pub mod access_tokens;
+pub mod acknowledged;
 pub mod actors;
 pub mod audit;
 pub mod audit_writer;
@@ -10,6 +11,7 @@ pub mod base;
 pub mod clock;
 pub mod clock_repair;
 pub mod core;
+pub mod database_watch;
 pub mod enablement;
 pub mod forecasts;
 pub mod foreign_keys;

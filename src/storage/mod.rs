@@ -7,6 +7,7 @@
 )]
 
 pub mod access_tokens;
+pub mod acknowledged;
 pub mod audit;
 pub mod clock_repair;
 pub mod columns;

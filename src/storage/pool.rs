@@ -11,6 +11,7 @@ use sqlx::postgres::{PgConnectOptions, PgPoolOptions};
 use sqlx::{Connection, PgPool};
 use tokio::sync::Semaphore;
 
+use super::acknowledged::{DatabaseState, read_state};
 use super::conn::{Conn, PoolConnection, ReadTx, Tx, begin_asynchronous, commit_asynchronous, flush};
 use super::durability::Durability;
 use super::errors::StorageError;
@@ -364,6 +365,14 @@ impl Db {
             self.suspect();
         }
         Ok(health)
+    }
+
+    /// The state of the database, on the connection of [`Self::health`].
+    ///
+    /// # Errors
+    /// The database does not answer.
+    pub async fn state(&self) -> Result<DatabaseState, StorageError> {
+        self.own_connection.ask(async |conn: &mut Conn| Ok((read_state(conn).await?, Keep::Yes))).await
     }
 
     /// Waits until all connections are returned, then closes them.

@@ -61,8 +61,8 @@ impl SessionSettings {
         connect.options(OF_THE_SOCKET).options(self.names.iter().zip(&self.values))
     }
 
-    /// Compares what the session has with what it asked for. Lets its commits wait for the disk, whatever the default of
-    /// the database is; one that waits for more stays (L4).
+    /// Compares what the session has with what it asked for. Lets its commits wait for the disk, whatever the default
+    /// of the database is; one that waits for more stays (L4).
     pub(super) async fn check(&self, conn: &mut Conn) -> Result<Result<(), SettingsDropped>, sqlx::Error> {
         let dropped = sqlx::query_scalar!(
             r#"select string_agg(name, ', ' order by name) filter (where setting <> value) from (

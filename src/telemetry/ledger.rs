@@ -202,3 +202,21 @@ impl LedgerMetrics {
 pub fn register_queue(registry: &mut Registry, waiting: impl Fn() -> usize + Send + Sync + 'static) {
     super::register_count(registry, "ledger_queue", "Operations that wait", waiting);
 }
+
+/// How many answers the database has lost.
+#[derive(Debug, Clone, Default)]
+pub struct LostAnswers(Counter<u64, AtomicU64>);
+
+impl LostAnswers {
+    pub fn register(registry: &mut Registry) -> Self {
+        let lost = Self::default();
+        let help =
+            "Answers of this server that the database does not know any more, of the last 100 before it was lost";
+        registry.register("acknowledged_lost", help, lost.0.clone());
+        lost
+    }
+
+    pub fn add(&self, count: usize) {
+        self.0.inc_by(count.try_into().unwrap_or(u64::MAX));
+    }
+}

@@ -55,6 +55,7 @@ mod extend;
 mod forecast;
 mod foreign_database;
 mod foreign_keys;
+mod forgetting;
 mod forward_auth;
 mod forward_auth_clients;
 mod front;

@@ -428,6 +428,9 @@ error_codes! {
     /// The server is stopping.
     Stopping = "stopping", [SERVICE_UNAVAILABLE],
         "Use another server.";
+    /// A newer program has changed the database so that this one cannot use it any more. The server ends.
+    ProgramTooOld = "program_too_old", [SERVICE_UNAVAILABLE],
+        "Use another server; the operator starts the newer version.";
     /// The server has as many connections as allowed.
     TooManyConnections = "too_many_connections", [SERVICE_UNAVAILABLE],
         "Retry after `Retry-After`, and keep connections open between requests.";

@@ -86,6 +86,14 @@ impl ApiError {
         Self::new(ErrorCode::DatabaseUnavailable, "database unavailable; retry shortly")
     }
 
+    /// 503 when a newer program needs the database for itself.
+    pub fn program_too_old() -> Self {
+        Self::new(
+            ErrorCode::ProgramTooOld,
+            "a newer program has changed the database, and this server ends; use another one",
+        )
+    }
+
     /// 503 for a connection beyond `server.max_connections`.
     pub fn too_many_connections() -> Self {
         Self::new(ErrorCode::TooManyConnections, "this server has too many connections; retry shortly")

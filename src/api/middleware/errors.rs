@@ -27,6 +27,10 @@ impl FailureFormat {
         Self { path, is_for_sdk }
     }
 
+    pub(super) fn path(&self) -> &str {
+        &self.path
+    }
+
     /// Writes the body of a failure. Other answers stay as they are.
     pub(super) fn render(&self, errors_as_200: bool, answer: Response) -> Response {
         if !answer.status().is_client_error() && !answer.status().is_server_error() {

@@ -1,10 +1,11 @@
 //! What every request passes, one file per concern.
 
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 
 use axum::extract::{Request, State};
 use axum::middleware::Next;
-use axum::response::Response;
+use axum::response::{IntoResponse, Response};
 
 use self::errors::FailureFormat;
 use self::http_request_id::HttpRequestId;
@@ -30,6 +31,9 @@ pub async fn every_request(State(app): State<Arc<AppState>>, request: Request, n
     let failure_format = FailureFormat::of(&request);
     let may_come_from_any_origin = cors::may_come_from_any_origin(&request);
     let answer = async |request| {
+        if app.is_outdated.load(Ordering::Relaxed) && failure_format.path() != "/healthz" {
+            return failure_format.render(false, ApiError::program_too_old().into_response());
+        }
         let answer = observation.watch(timeout::limit_time(&app, next.run(request))).await;
         let answer = failure_format.render(app.settings.errors_as_200, answer);
         if is_database_unavailable(&answer) {

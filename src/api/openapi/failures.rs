@@ -15,14 +15,14 @@ use crate::api::envelope::OpenAiFailure;
 use crate::api::errors::code::ErrorCode::{
     self, BodyTooLarge, CrossSiteRequest, DatabaseReadOnly, DatabaseUnavailable, Internal, InvalidBody,
     InvalidCredential, InvalidField, InvalidGateway, InvalidId, InvalidJson, InvalidPage, InvalidQuery,
-    NotAnAdministrator, NotDurable, NotSignedIn, RateLimited, ServerBusy, Timeout, TokenApiNotEnabled,
+    NotAnAdministrator, NotDurable, NotSignedIn, ProgramTooOld, RateLimited, ServerBusy, Timeout, TokenApiNotEnabled,
     TooManyConnections, UnsupportedEncoding, UserDisabled, UserMismatch,
 };
 use crate::api::errors::fails::CodesByStatus;
 use crate::api::permission::Permission;
 
-/// The last one while a server waits for its database at its start.
-const EVERYWHERE: [ErrorCode; 4] = [Internal, TooManyConnections, Timeout, DatabaseUnavailable];
+/// The last two while a server starts, and when a newer program needs the database for itself.
+const EVERYWHERE: [ErrorCode; 5] = [Internal, TooManyConnections, Timeout, DatabaseUnavailable, ProgramTooOld];
 const DATABASE: [ErrorCode; 3] = [DatabaseReadOnly, NotDurable, ServerBusy];
 const BODY: [ErrorCode; 5] = [InvalidJson, InvalidField, InvalidBody, BodyTooLarge, UnsupportedEncoding];
 const SIGNED_IN: [ErrorCode; 5] = [NotSignedIn, InvalidCredential, UserMismatch, UserDisabled, RateLimited];

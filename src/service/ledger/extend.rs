@@ -12,6 +12,7 @@ use crate::domain::ledger::{Extension, Refusal, RequestContext, ReservationHandl
 use crate::domain::money::Quota;
 use crate::domain::refusals::{RefusedCall, RefusedRequest};
 use crate::domain::time::UnixTime;
+use crate::storage::acknowledged::Acknowledged;
 use crate::storage::reservations::ReservedFor;
 
 /// What a gateway wants a reservation to be. What it already is, it stays.
@@ -70,6 +71,10 @@ impl Operation for Extend {
     fn require<'a>(&'a self, rows: &mut NeededRows<'a>) {
         rows.reservations.insert(self.reservation.id);
         rows.extended.insert(self.reservation.id);
+    }
+
+    fn acknowledged(&self, _: &Extended) -> Option<Acknowledged> {
+        Some(Acknowledged::Reserved(self.reservation.id))
     }
 
     fn apply(&self, batch: &mut Batch<'_>) -> Result<Extended, LedgerError> {

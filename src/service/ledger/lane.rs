@@ -182,6 +182,7 @@ impl Lane {
             Ok(()) => {
                 self.metrics.flushed(started.elapsed());
                 self.parts.prices.remember(&price_ids);
+                self.parts.last_answers.remember(operations.iter().rev().filter_map(Queued::acknowledged));
             }
             Err(error) => {
                 tracing::warn!(%error, operations = operations.len(), "a batch may not be on disk");

@@ -12,6 +12,7 @@ use crate::domain::ledger::{Refusal, RefusalReason};
 use crate::domain::prices::unknown::Unknown;
 use crate::domain::refusals::RefusedRequest;
 use crate::domain::time::UnixTime;
+use crate::storage::acknowledged::Acknowledged;
 use crate::storage::ledger::GatewayRequestId;
 use crate::telemetry::ledger::{LedgerMetrics, OperationOutcome};
 
@@ -36,6 +37,11 @@ pub(super) trait Operation: Send + Sync + 'static {
     /// The gateway's own id of it, if it has one under which its outcome is recorded.
     fn gateway_request_id(&self) -> Option<&GatewayRequestId> {
         None
+    }
+
+    /// The row that shows later what its caller was answered, if there is one.
+    fn acknowledged(&self, _outcome: &Self::Outcome) -> Option<Acknowledged> {
+        self.gateway_request_id().cloned().map(Acknowledged::Request)
     }
 
     /// Applies it to the locked rows. Called again, on rows that were read again, if the batch was not committed.
@@ -92,6 +98,11 @@ impl Queued {
         self.operation.tells_of_a_commit()
     }
 
+    /// The row that shows later that it succeeded.
+    pub(super) fn acknowledged(&self) -> Option<Acknowledged> {
+        self.operation.acknowledged()
+    }
+
     /// Lets it fail, whatever it was applied to before.
     pub(super) fn fail(&mut self, error: LedgerError) {
         self.operation.fail(error);
@@ -134,6 +145,7 @@ trait PendingOperation: Send + Sync {
     fn gateway_request_id(&self) -> Option<&GatewayRequestId>;
     fn has_failed(&self) -> bool;
     fn tells_of_a_commit(&self) -> bool;
+    fn acknowledged(&self) -> Option<Acknowledged>;
     fn fail(&mut self, error: LedgerError);
     fn is_decided(&self) -> bool;
     fn is_abandoned(&self) -> bool;
@@ -174,6 +186,10 @@ impl<O: Operation> PendingOperation for Waiting<O> {
             Some(Err(LedgerError::Refused(refusal))) => refusal.reason == RefusalReason::ReservationEnded,
             _ => false,
         }
+    }
+
+    fn acknowledged(&self) -> Option<Acknowledged> {
+        self.operation.acknowledged(self.outcome.as_ref()?.as_ref().ok()?)
     }
 
     fn fail(&mut self, error: LedgerError) {

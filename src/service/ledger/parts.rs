@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use crate::service::acknowledged::LastAnswers;
 use crate::service::clock::ClockReader;
 use crate::service::clock_repair::ClockRepairs;
 use crate::service::foreign_keys::KeyReader;
@@ -22,4 +23,5 @@ pub struct LedgerParts {
     pub refused_requests: Arc<RefusedRequests>,
     pub prices: Arc<Prices>,
     pub old_key_uses: Arc<OldKeyUses>,
+    pub last_answers: Arc<LastAnswers>,
 }

@@ -8,6 +8,7 @@ use super::rows::NeededRows;
 use crate::domain::id::{GatewayId, UserId};
 use crate::domain::ledger::ReservationHandle;
 use crate::domain::money::Quota;
+use crate::storage::acknowledged::Acknowledged;
 
 impl Ledger {
     /// Ends a reservation and gives its hold back. Returns what the token has left. Is idempotent.
@@ -37,6 +38,10 @@ impl Operation for Release {
 
     fn require<'a>(&'a self, rows: &mut NeededRows<'a>) {
         rows.reservations.insert(self.reservation.id);
+    }
+
+    fn acknowledged(&self, _: &Quota) -> Option<Acknowledged> {
+        Some(Acknowledged::Ended(self.reservation.id))
     }
 
     fn apply(&self, batch: &mut Batch<'_>) -> Result<Quota, LedgerError> {

@@ -15,6 +15,7 @@ use crate::domain::money::Quota;
 use crate::domain::refusals::{RefusedCall, RefusedRequest};
 use crate::domain::time::UnixTime;
 use crate::domain::token::TokenIdentity;
+use crate::storage::acknowledged::Acknowledged;
 use crate::storage::ledger::{GatewayRequestId, RecordedAnswer, RecordedReservation};
 use crate::storage::reservations::ReservedFor;
 
@@ -123,6 +124,10 @@ impl Operation for Reserve {
 
     fn gateway_request_id(&self) -> Option<&GatewayRequestId> {
         self.request.idempotency.as_ref().map(|idempotency| &idempotency.key)
+    }
+
+    fn acknowledged(&self, outcome: &ReserveOutcome) -> Option<Acknowledged> {
+        Some(Acknowledged::Reserved(outcome.handle.id))
     }
 
     fn apply(&self, batch: &mut Batch<'_>) -> Result<ReserveOutcome, LedgerError> {

@@ -13,6 +13,7 @@ use crate::domain::ledger::{Asked, Effect, ReservationHandle, Settlement};
 use crate::domain::money::Quota;
 use crate::domain::prices::cost::{Amount, Cost};
 use crate::domain::prices::priced_by::{HoldReason, PricedBy};
+use crate::storage::acknowledged::Acknowledged;
 use crate::storage::ledger::NewCharge;
 use crate::storage::reservations::ReservedFor;
 
@@ -76,6 +77,10 @@ impl Operation for Settle {
         if self.cost.as_ref().is_ok_and(|cost| cost.quota.is_none()) {
             rows.priced.insert(self.reservation.id);
         }
+    }
+
+    fn acknowledged(&self, _: &Settled) -> Option<Acknowledged> {
+        Some(Acknowledged::Ended(self.reservation.id))
     }
 
     fn apply(&self, batch: &mut Batch<'_>) -> Result<Settled, LedgerError> {

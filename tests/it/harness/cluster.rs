@@ -89,6 +89,22 @@ impl Cluster {
         self.run("pg_ctl", &["stop", "-w", "-m", "fast"]);
     }
 
+    /// Keeps a copy of its data. It must be stopped.
+    pub fn save(&self) {
+        self.copy("data", "saved");
+    }
+
+    /// Puts its data back as they were saved, as after a restore. It must be stopped.
+    pub fn restore(&self) {
+        std::fs::remove_dir_all(self.home.path().join("data")).unwrap();
+        self.copy("saved", "data");
+    }
+
+    fn copy(&self, from: &str, to: &str) {
+        let [from, to] = [from, to].map(|name| self.home.path().join(name));
+        assert!(Command::new("cp").arg("-a").arg(from).arg(to).status().unwrap().success());
+    }
+
     /// The path of one of PostgreSQL's programs.
     pub fn program(&self, name: &str) -> PathBuf {
         self.bin.join(name)

@@ -60,6 +60,7 @@ export const adminAudit = {
     'gateway.credential_created': 'Created a gateway credential',
     'gateway.credential_revoked': 'Revoked a gateway credential',
     'prices.set': 'Set the price list',
+    'database.answers_lost': 'Found answers that the database has lost',
   },
   kinds: {
     token: 'Key',

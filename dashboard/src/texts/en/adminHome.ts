@@ -71,6 +71,12 @@ export const adminHome = {
     from: (name: string) => `Imported from ${name}. Keep only who should manage others here.`,
     more: (count: number) => plural(count, 'more administrator', 'more administrators'),
   },
+  lostAnswers: {
+    title: 'Answers that the database has lost in 30 days',
+    all: 'The audit log',
+    lost: (lost: string, lookedUp: string) =>
+      `${lost} of the last ${lookedUp} answers of a server are gone: a failover without synchronous standbys, or a restore.`,
+  },
   clock: {
     title: 'Usage counted on a wrong day in 30 days',
     all: 'The audit log',

@@ -116,6 +116,7 @@ export const errors = {
   database_read_only: 'The database accepts no changes right now. Try again shortly.',
   not_migrated: 'The server is being upgraded. Try again shortly.',
   stopping: 'The server is restarting. Try again shortly.',
+  program_too_old: 'This server is too old for its database and ends. Try again shortly.',
   too_many_connections: 'The server is busy. Try again shortly.',
   not_durable: 'The change was made, but may be lost if the database fails now. Look at the current state.',
   server_busy: 'The server is busy. Try again shortly.',

@@ -62,6 +62,7 @@ export const adminAudit: Texts['adminAudit'] = {
     'gateway.credential_created': '创建网关凭证',
     'gateway.credential_revoked': '吊销网关凭证',
     'prices.set': '设置价格表',
+    'database.answers_lost': '发现数据库丢失了已答复的操作',
   },
   kinds: {
     token: '令牌',

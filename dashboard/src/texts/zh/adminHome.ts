@@ -65,6 +65,12 @@ export const adminHome: Texts['adminHome'] = {
     from: (name: string) => `从 ${name} 导入。请只保留应当在这里管理他人的账户。`,
     more: (count: number) => `还有 ${formatInteger(count)} 位管理员`,
   },
+  lostAnswers: {
+    title: '最近 30 天数据库丢失的已答复操作',
+    all: '审计日志',
+    lost: (lost: string, lookedUp: string) =>
+      `某台服务器最近 ${lookedUp} 条答复中有 ${lost} 条已丢失：没有同步备库的故障切换，或数据库恢复。`,
+  },
   clock: {
     title: '最近 30 天计入错误日期的用量',
     all: '审计日志',

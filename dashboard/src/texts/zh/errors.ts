@@ -113,6 +113,7 @@ export const errors: Texts['errors'] = {
   database_read_only: '数据库暂时无法写入，请稍后重试。',
   not_migrated: '服务器正在升级，请稍后重试。',
   stopping: '服务器正在重启，请稍后重试。',
+  program_too_old: '此服务器的版本过旧，即将停止，请稍后重试。',
   too_many_connections: '服务器繁忙，请稍后重试。',
   not_durable: '更改已完成，但如果数据库此时发生故障，可能会丢失。请查看当前状态。',
   server_busy: '服务器繁忙，请稍后重试。',

@@ -7,6 +7,7 @@ import { GatewaysBlock } from './GatewaysBlock';
 import classes from './HomePage.module.css';
 import { ImportedAdministrators } from './ImportedAdministrators';
 import { LockedAccounts } from './LockedAccounts';
+import { LostAnswers } from './LostAnswers';
 import { LowWallets } from './LowWallets';
 import { PendingRequests } from './PendingRequests';
 import { ServerBlock } from './ServerBlock';
@@ -24,6 +25,7 @@ export default function HomePage() {
         <AdministratorChecklist className={classes.all} />
         <LockedAccounts />
         <ImportedAdministrators />
+        <LostAnswers />
         <ClockRepairs />
         <AttentionBlock />
         <KeysBlock />

@@ -1,0 +1,101 @@
+//! Notices that the database forgot what was answered, and that a newer program needs it for itself.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+use super::acknowledged::LastAnswers;
+use super::core::Core;
+use crate::domain::audit::{Action, Actor, AuditEntry, Subject};
+use crate::storage::acknowledged::{self, Acknowledged, DatabaseState};
+use crate::storage::{self, Conn, StorageError, audit, newest_migration};
+use crate::telemetry::ledger::LostAnswers;
+
+/// How often the state of the database is read.
+const EVERY: Duration = Duration::from_secs(1);
+
+/// How many lost answers the audit log and the log name.
+const NAMED: usize = 10;
+
+/// Reads the state of the database, for as long as the server may use it.
+pub struct DatabaseWatch {
+    core: Core,
+    answers: Arc<LastAnswers>,
+    /// True when this program is too old for the database.
+    is_outdated: Arc<AtomicBool>,
+    metrics: LostAnswers,
+}
+
+impl DatabaseWatch {
+    pub const fn new(
+        core: Core,
+        answers: Arc<LastAnswers>,
+        is_outdated: Arc<AtomicBool>,
+        metrics: LostAnswers,
+    ) -> Self {
+        Self { core, answers, is_outdated, metrics }
+    }
+
+    /// Returns the oldest newest migration of a program that may use the database, when this one is older.
+    pub async fn run(self) -> i64 {
+        let mut ticks = tokio::time::interval(EVERY);
+        ticks.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
+        let (mut before, mut previous, mut suspects) = (None, Vec::new(), Vec::<Acknowledged>::new());
+        loop {
+            ticks.tick().await;
+            // Copied before the question: what is answered after a failover pushes out what was answered before.
+            let last = self.answers.list();
+            let state = self.core.db.state().await;
+            let is_changed = match &state {
+                Ok(state) => before.is_some_and(|before: DatabaseState| {
+                    (before.process, before.timeline) != (state.process, state.timeline)
+                }),
+                Err(_) => before.is_some(),
+            };
+            if is_changed && suspects.is_empty() {
+                suspects = previous;
+                let new: Vec<_> = last.iter().filter(|one| !suspects.contains(one)).cloned().collect();
+                suspects.extend(new);
+            }
+            previous = last;
+            let Ok(state) = state else { continue };
+            before = Some(state);
+            if state.min_migration > newest_migration() {
+                self.is_outdated.store(true, Ordering::Relaxed);
+                return state.min_migration;
+            }
+            // A standby may only be behind.
+            if state.is_writable && !suspects.is_empty() {
+                match self.find_lost(&suspects).await {
+                    Ok(()) => suspects.clear(),
+                    Err(error) => tracing::warn!(%error, "the last answers could not be looked up; trying again"),
+                }
+            }
+        }
+    }
+
+    async fn find_lost(&self, suspects: &[Acknowledged]) -> Result<(), StorageError> {
+        let look = async |conn: &mut Conn| acknowledged::list_lost(conn, suspects).await;
+        let lost = self.core.db.read_soon(look).await?;
+        if lost.is_empty() {
+            return Ok(());
+        }
+        let count = lost.len();
+        let named: Vec<_> = lost.iter().take(NAMED).map(ToString::to_string).collect();
+        let named = named.join(", ");
+        self.metrics.add(count);
+        tracing::error!(
+            count,
+            named,
+            looked_up = suspects.len(),
+            "the database has lost what was answered: a failover without synchronous standbys, or a restore; \
+             docs/operations.md says what to do"
+        );
+        let details = [("lost", count.to_string()), ("looked_up", suspects.len().to_string()), ("named", named)];
+        let entry = AuditEntry::new(self.core.clock.now(), Actor::Service, Action::AnswersLost, Subject::database())
+            .with(details);
+        let mut tx = self.core.db.begin().await?;
+        audit::insert(&mut tx, entry).await?;
+        storage::commit(tx).await
+    }
+}

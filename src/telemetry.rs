@@ -2,18 +2,21 @@
 
 pub mod caches;
 pub mod clock;
+pub mod database;
 pub mod database_calls;
 pub mod jobs;
 pub mod ledger;
 pub mod log;
+mod process;
 pub mod refused_requests;
 pub mod requests;
 pub mod seldom;
 pub mod traces;
 pub mod warnings;
 
+use self::process::ProcessMetrics;
 use prometheus_client::collector::Collector;
-use prometheus_client::encoding::text::encode;
+use prometheus_client::encoding::text::{encode, encode_registry};
 use prometheus_client::encoding::{DescriptorEncoder, EncodeMetric};
 use prometheus_client::metrics::MetricType;
 use prometheus_client::metrics::gauge::ConstGauge;
@@ -36,6 +39,8 @@ pub enum MetricsAccess {
 #[derive(Debug)]
 pub struct Metrics {
     registry: Registry,
+    /// Without our prefix.
+    process: Registry,
 }
 
 /// A registry with the metrics of the process; the name of every metric begins with `keymeter_`.
@@ -48,14 +53,17 @@ pub fn registry() -> Registry {
 
 impl Metrics {
     /// Shows the metrics of this registry.
-    pub const fn new(registry: Registry) -> Self {
-        Self { registry }
+    pub fn new(registry: Registry) -> Self {
+        let mut process = Registry::default();
+        process.register_collector(Box::new(ProcessMetrics::new()));
+        Self { registry, process }
     }
 
     /// In the `OpenMetrics` text format, which Prometheus reads.
     pub fn render(&self) -> String {
         let mut text = String::new();
         // Writing to a String cannot fail.
+        let _ = encode_registry(&mut text, &self.process);
         let _ = encode(&mut text, &self.registry);
         text
     }

@@ -67,7 +67,6 @@ use crate::storage::sessions::SessionTable;
 use crate::telemetry::caches::InvalidationMetrics;
 use crate::telemetry::clock::ClockMetrics;
 use crate::telemetry::jobs::JobMetrics;
-use crate::telemetry::ledger::LostAnswers;
 use crate::telemetry::requests::HttpMetrics;
 use crate::telemetry::{self, Metrics};
 
@@ -135,8 +134,8 @@ impl App {
         let PoolSizes { lanes, flushes, .. } = PoolSizes::of(config);
         let rules = LedgerRules { lanes, flushes, queue: config.ledger.queue, client_addresses: addresses };
         let (last_answers, is_outdated) = (Arc::new(LastAnswers::default()), Arc::new(AtomicBool::new(false)));
-        let lost_answers = LostAnswers::register(&mut registry);
-        let watch = DatabaseWatch::new(core.clone(), Arc::clone(&last_answers), Arc::clone(&is_outdated), lost_answers);
+        let watch =
+            DatabaseWatch::new(core.clone(), Arc::clone(&last_answers), Arc::clone(&is_outdated), &mut registry);
         let parts = LedgerParts {
             key_reader: key_reader.clone(),
             key_cache,

@@ -2,17 +2,23 @@
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::Duration;
+use std::time::{Duration, Instant};
+
+use prometheus_client::registry::Registry;
 
 use super::acknowledged::LastAnswers;
 use super::core::Core;
 use crate::domain::audit::{Action, Actor, AuditEntry, Subject};
 use crate::storage::acknowledged::{self, Acknowledged, DatabaseState};
-use crate::storage::{self, Conn, StorageError, audit, newest_migration};
+use crate::storage::{self, Conn, StorageError, audit, database_figures, newest_migration};
+use crate::telemetry::database::DatabaseMetrics;
 use crate::telemetry::ledger::LostAnswers;
 
 /// How often the state of the database is read.
 const EVERY: Duration = Duration::from_secs(1);
+
+/// How often the figures of the metrics are read.
+const MEASURE_EVERY: Duration = Duration::from_mins(1);
 
 /// How many lost answers the audit log and the log name.
 const NAMED: usize = 10;
@@ -23,23 +29,21 @@ pub struct DatabaseWatch {
     answers: Arc<LastAnswers>,
     /// True when this program is too old for the database.
     is_outdated: Arc<AtomicBool>,
-    metrics: LostAnswers,
+    lost: LostAnswers,
+    metrics: DatabaseMetrics,
 }
 
 impl DatabaseWatch {
-    pub const fn new(
-        core: Core,
-        answers: Arc<LastAnswers>,
-        is_outdated: Arc<AtomicBool>,
-        metrics: LostAnswers,
-    ) -> Self {
-        Self { core, answers, is_outdated, metrics }
+    pub fn new(core: Core, answers: Arc<LastAnswers>, is_outdated: Arc<AtomicBool>, registry: &mut Registry) -> Self {
+        let (lost, metrics) = (LostAnswers::register(registry), DatabaseMetrics::register(registry));
+        Self { core, answers, is_outdated, lost, metrics }
     }
 
     /// Returns the oldest newest migration of a program that may use the database, when this one is older.
     pub async fn run(self) -> i64 {
         let mut ticks = tokio::time::interval(EVERY);
         ticks.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
+        let mut measured = None;
         let (mut before, mut previous, mut suspects) = (None, Vec::new(), Vec::<Acknowledged>::new());
         loop {
             ticks.tick().await;
@@ -59,6 +63,12 @@ impl DatabaseWatch {
             }
             previous = last;
             let Ok(state) = state else { continue };
+            if measured.is_none_or(|at: Instant| at.elapsed() >= MEASURE_EVERY) {
+                measured = Some(Instant::now());
+                if let Err(error) = self.measure().await {
+                    tracing::debug!(%error, "the figures of the database could not be read");
+                }
+            }
             before = Some(state);
             if state.min_migration > newest_migration() {
                 self.is_outdated.store(true, Ordering::Relaxed);
@@ -74,6 +84,25 @@ impl DatabaseWatch {
         }
     }
 
+    async fn measure(&self) -> Result<(), StorageError> {
+        let now = self.core.clock.now();
+        let read = async |conn: &mut Conn| database_figures::read(conn, now).await;
+        let figures = self.core.db.bounded_not_reserved(read).await?;
+        for (gauge, value) in [
+            (&self.metrics.reservations_open, figures.reservations_open),
+            (&self.metrics.reservations_overdue, figures.reservations_overdue_seconds),
+            (&self.metrics.partitions_ahead, figures.partitions_ahead_days),
+            (&self.metrics.default_partition_rows, figures.default_partition_rows),
+            (&self.metrics.size, figures.database_bytes),
+            (&self.metrics.idempotency_records, figures.idempotency_records_bytes),
+            (&self.metrics.archiver_failed, figures.archiver_failed),
+        ] {
+            gauge.set(value);
+        }
+        self.metrics.set_standbys(figures.synchronous_standbys, figures.other_standbys);
+        Ok(())
+    }
+
     async fn find_lost(&self, suspects: &[Acknowledged]) -> Result<(), StorageError> {
         let look = async |conn: &mut Conn| acknowledged::list_lost(conn, suspects).await;
         let lost = self.core.db.read_soon(look).await?;
@@ -83,7 +112,7 @@ impl DatabaseWatch {
         let count = lost.len();
         let named: Vec<_> = lost.iter().take(NAMED).map(ToString::to_string).collect();
         let named = named.join(", ");
-        self.metrics.add(count);
+        self.lost.add(count);
         tracing::error!(
             count,
             named,

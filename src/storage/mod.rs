@@ -13,6 +13,7 @@ pub mod clock_repair;
 pub mod columns;
 mod conn;
 pub mod consistency;
+pub mod database_figures;
 mod durability;
 pub mod enablement;
 mod errors;

@@ -11,7 +11,8 @@ pub struct JobMetrics(Family<JobLabels, Gauge>);
 
 #[derive(Debug, Clone, PartialEq, Eq, Hash, EncodeLabelSet)]
 struct JobLabels {
-    job: &'static str,
+    /// Not `job`: Prometheus has a label of that name.
+    name: &'static str,
 }
 
 impl JobMetrics {
@@ -24,14 +25,14 @@ impl JobMetrics {
             Unit::Seconds,
             metrics.0.clone(),
         );
-        for job in jobs {
-            drop(metrics.0.get_or_create(&JobLabels { job }));
+        for name in jobs {
+            drop(metrics.0.get_or_create(&JobLabels { name }));
         }
         metrics
     }
 
     /// A job did all that there was to do, at this Unix time.
-    pub fn succeeded(&self, job: &'static str, now: i64) {
-        self.0.get_or_create(&JobLabels { job }).set(now);
+    pub fn succeeded(&self, name: &'static str, now: i64) {
+        self.0.get_or_create(&JobLabels { name }).set(now);
     }
 }

@@ -73,9 +73,10 @@ const LEAVES: [Layer; 8] = [
 
 /// Files of services that commit without the `Invalidator`: these transactions change nothing that servers cache. A
 /// service that changes an account, a token or a credential commits through it.
-const COMMIT_NOTHING_CACHED: [&str; 9] = [
+const COMMIT_NOTHING_CACHED: [&str; 10] = [
     // What opens days; a repaired wallet is committed through the invalidator.
     "clock_repair.rs",
+    "database_watch.rs",
     "invalidator.rs",
     "jobs/mod.rs",
     // A replay changes nothing.

@@ -174,7 +174,7 @@ async fn a_log_that_nobody_reads_stops_no_request_and_what_is_dropped_is_counted
 /// Whether the metric of a job says that it succeeded.
 async fn has_succeeded(server: &Server, job: &str) -> bool {
     let metrics = Client::stranger(server).get("/metrics").await.text;
-    let sample = format!("keymeter_job_last_success_timestamp_seconds{{job=\"{job}\"}} ");
+    let sample = format!("keymeter_job_last_success_timestamp_seconds{{name=\"{job}\"}} ");
     let value = metrics.lines().find_map(|line| line.strip_prefix(&sample)).unwrap();
     value != "0"
 }

@@ -91,6 +91,11 @@ test-gateways: ## Test the LiteLLM plug-in and the metering front in the real pr
 	@[ -n "$(KEYMETER_PROGRAM)" ] || $(BUILD_AS_TESTED)
 	scripts/gateways.sh $(TEST_ARGS)
 
+.PHONY: test-board
+test-board: ## Run every expression of the board and the alerts in a Prometheus that scrapes a server (needs prometheus)
+	@[ -n "$(KEYMETER_PROGRAM)" ] || $(BUILD_AS_TESTED)
+	scripts/ops.sh board
+
 .PHONY: test-postgres-versions
 test-postgres-versions: ## Test the service on each supported PostgreSQL, installed from npm (VERSIONS, TEST_ARGS)
 	@for version in $(VERSIONS); do \
@@ -113,7 +118,11 @@ picture: ## Take the screenshots of the dashboard in docs/ again (needs Chromium
 	$(WITH_POSTGRES) scripts/dashboard.sh picture
 
 .PHONY: check
-check: check-format check-code check-docs check-scripts check-dependencies check-dashboard ## Run all checks but the tests
+check: check-format check-code check-docs check-scripts check-dependencies check-dashboard check-ops ## Run all checks but the tests
+
+.PHONY: check-ops
+check-ops: ## Test the alerts, and validate the manifests (needs promtool, Python)
+	scripts/ops.sh check
 
 .PHONY: check-format
 check-format: ## Check the format of the code

@@ -51,6 +51,7 @@ if [[ $goal == test ]]; then
     needs nginx nginx
     needs caddy caddy
     needs pgbouncer pgbouncer
+    needs promtool prometheus
     [[ ,${KEYMETER_TEST_WITHOUT:-}, == *,mariadb,* ]] || needs mariadbd mariadb-server-core
     [[ -n ${KEYMETER_TEST_DATABASE_URL:-} ]] || needs psql postgresql-client
     needs npm 'nodejs npm'

@@ -94,7 +94,7 @@ pub async fn read_clock(conn: &mut Conn) -> Result<Micros, StorageError> {
 const BEGIN_ASYNCHRONOUS: &str = "begin; set local synchronous_commit = off";
 
 /// Begins a transaction whose commit does not wait for the disk, so that others get its locks sooner. Nobody may be
-/// told of what it did before [`flush`] has succeeded on this connection.
+/// told of what it did before `flush` has succeeded on this connection.
 pub async fn begin_asynchronous(conn: &mut Conn) -> Result<sqlx::Transaction<'_, Postgres>, StorageError> {
     Ok(conn.begin_with(BEGIN_ASYNCHRONOUS).await?)
 }

@@ -23,7 +23,7 @@ pub(super) struct Inspection {
     pub encoding: String,
     /// The role that connects, quoted if need be.
     pub role: String,
-    /// The function of [`super::flush`], if the role may not call it.
+    /// The function of [`super::Db::flush`], if the role may not call it.
     pub forbidden_flush: Option<String>,
     /// A table of another program, if there are some and none of ours.
     pub foreign_table: Option<String>,

@@ -208,7 +208,7 @@ impl Db {
     /// Waits until what this connection committed, or has seen, is on disk and on synchronous standbys.
     ///
     /// # Errors
-    /// See [`flush`].
+    /// Whatever was committed may be on disk or not: [`StorageError::Unavailable`] or [`StorageError::NotDurable`].
     pub async fn flush(&self, mut conn: PoolConnection) -> Result<(), StorageError> {
         let flushed = self.durability.wait(async move { flush(&mut conn).await }).await;
         if let Err(error) = &flushed

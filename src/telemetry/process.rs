@@ -17,6 +17,7 @@ pub(super) struct ProcessMetrics {
 }
 
 impl ProcessMetrics {
+    #[expect(clippy::disallowed_methods, reason = "the start of the process is told by the clock of its machine")]
     pub(super) fn new() -> Self {
         Self { started: SystemTime::now() }
     }
@@ -25,20 +26,20 @@ impl ProcessMetrics {
 impl Collector for ProcessMetrics {
     fn encode(&self, mut encoder: DescriptorEncoder<'_>) -> Result<(), std::fmt::Error> {
         let since_epoch = self.started.duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
-        let mut gauge = |name, help, unit: Option<&Unit>, value: f64| {
+        let seconds = i64::try_from(since_epoch.as_secs()).unwrap_or(i64::MAX);
+        let mut gauge = |name, help, unit: Option<&Unit>, value: i64| {
             let family = encoder.encode_descriptor(name, help, unit, MetricType::Gauge)?;
             ConstGauge::new(value).encode(family)
         };
-        gauge("process_start_time", "When the process started", Some(&Unit::Seconds), since_epoch.as_secs_f64())?;
+        gauge("process_start_time", "When the process started", Some(&Unit::Seconds), seconds)?;
         if let Some(kib) = line_of("/proc/self/status", "VmRSS:") {
-            let bytes = f64::from(kib.saturating_mul(1_024));
-            gauge("process_resident_memory", "Memory of the process", Some(&Unit::Bytes), bytes)?;
+            gauge("process_resident_memory", "Memory of the process", Some(&Unit::Bytes), kib.saturating_mul(1_024))?;
         }
         if let Some(files) = open_files() {
-            gauge("process_open_fds", "Open files of the process", None, f64::from(files))?;
+            gauge("process_open_fds", "Open files of the process", None, files)?;
         }
         if let Some(most) = line_of("/proc/self/limits", "Max open files") {
-            gauge("process_max_fds", "The most files that the process may open", None, f64::from(most))?;
+            gauge("process_max_fds", "The most files that the process may open", None, most)?;
         }
         if let Some(time) = cpu_time() {
             let help = "Time of processors that the process has used";
@@ -50,15 +51,15 @@ impl Collector for ProcessMetrics {
 }
 
 /// The first number behind a label in a file of `/proc`.
-fn line_of(file: &str, label: &str) -> Option<u32> {
+fn line_of(file: &str, label: &str) -> Option<i64> {
     let text = std::fs::read_to_string(file).ok()?;
     let rest = text.lines().find_map(|line| line.strip_prefix(label))?;
     rest.split_whitespace().next()?.parse().ok()
 }
 
-fn open_files() -> Option<u32> {
+fn open_files() -> Option<i64> {
     // One of them reads the directory.
-    u32::try_from(std::fs::read_dir("/proc/self/fd").ok()?.count().saturating_sub(1)).ok()
+    i64::try_from(std::fs::read_dir("/proc/self/fd").ok()?.count().saturating_sub(1)).ok()
 }
 
 fn cpu_time() -> Option<Duration> {

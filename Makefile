@@ -91,6 +91,11 @@ test-gateways: ## Test the LiteLLM plug-in and the metering front in the real pr
 	@[ -n "$(KEYMETER_PROGRAM)" ] || $(BUILD_AS_TESTED)
 	scripts/gateways.sh $(TEST_ARGS)
 
+.PHONY: test-failover
+test-failover: ## Break three PostgreSQL under Patroni while three servers are under load (docs/scaling.md; 15 minutes; TEST_ARGS)
+	@[ -n "$(KEYMETER_PROGRAM)" ] || $(BUILD_AS_TESTED)
+	scripts/failover.sh $(TEST_ARGS)
+
 .PHONY: test-board
 test-board: ## Run every expression of the board and the alerts in a Prometheus that scrapes a server (needs prometheus)
 	@[ -n "$(KEYMETER_PROGRAM)" ] || $(BUILD_AS_TESTED)

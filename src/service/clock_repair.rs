@@ -78,7 +78,10 @@ impl ClockRepairer {
                 else => return,
             };
             if let Err(error) = repaired {
-                tracing::warn!(%error, "usage in the future was not repaired; the next round tries again");
+                // While nothing is changed, another line of the log says so.
+                if !matches!(error, StorageError::Stalled) {
+                    tracing::warn!(%error, "usage in the future was not repaired; the next round tries again");
+                }
                 tokio::time::sleep(bounds::CLOCK_INTERVAL).await;
             }
         }

@@ -13,6 +13,7 @@ use crate::storage::acknowledged::{self, Acknowledged, DatabaseState};
 use crate::storage::{self, Conn, StorageError, audit, database_figures, newest_migration};
 use crate::telemetry::database::DatabaseMetrics;
 use crate::telemetry::ledger::LostAnswers;
+use crate::telemetry::seldom::Seldom;
 
 /// How often the state of the database is read.
 const EVERY: Duration = Duration::from_secs(1);
@@ -43,12 +44,15 @@ impl DatabaseWatch {
     pub async fn run(self) -> i64 {
         let mut ticks = tokio::time::interval(EVERY);
         ticks.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
-        let mut measured = None;
+        let (mut measured, mut line) = (None, Seldom::default());
         let (mut before, mut previous, mut suspects) = (None, Vec::new(), Vec::<Acknowledged>::new());
         loop {
             ticks.tick().await;
             // Copied before the question: what is answered after a failover pushes out what was answered before.
             let last = self.answers.list();
+            if self.core.db.is_stalled() && line.is_due() {
+                tracing::warn!("a commit waits for the disk or a synchronous standby; nothing is changed meanwhile");
+            }
             let state = self.core.db.state().await;
             let is_changed = match &state {
                 Ok(state) => before.is_some_and(|before: DatabaseState| {

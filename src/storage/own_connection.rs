@@ -28,23 +28,30 @@ impl OwnConnection {
     /// Asks `question`. Keeps the connection if it says so.
     pub(super) async fn ask<T>(
         &self,
-        question: impl AsyncFnOnce(&mut Conn) -> Result<(T, Keep), StorageError>,
+        question: impl AsyncFn(&mut Conn) -> Result<(T, Keep), StorageError>,
     ) -> Result<T, StorageError> {
         let asked = async {
             let mut kept = self.conn.lock().await;
-            // What fails or takes too long closes it.
-            let mut conn = match kept.take() {
-                Some(conn) => conn,
-                None => self.options.connect().await?,
-            };
-            let (answer, keep) = question(&mut conn).await?;
-            match keep {
-                Keep::Yes => *kept = Some(conn),
-                Keep::No => drop(conn.close().await),
+            // What fails or takes too long closes it. One that was kept may be dead by now: another is asked then.
+            if let Some(mut conn) = kept.take()
+                && let Ok((answer, keep)) = question(&mut conn).await
+            {
+                kept_again(&mut kept, conn, keep).await;
+                return Ok(answer);
             }
+            let mut conn = self.options.connect().await?;
+            let (answer, keep) = question(&mut conn).await?;
+            kept_again(&mut kept, conn, keep).await;
             Ok(answer)
         };
         tokio::time::timeout(LIMIT, asked).await.unwrap_or_else(|_| Err(no_answer().into()))
+    }
+}
+
+async fn kept_again(kept: &mut Option<Conn>, conn: Conn, keep: Keep) {
+    match keep {
+        Keep::Yes => *kept = Some(conn),
+        Keep::No => drop(conn.close().await),
     }
 }
 

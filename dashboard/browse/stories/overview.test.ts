@@ -82,7 +82,7 @@ test('a key that stopped is helped from the overview', async ({ visit, root, sit
   await eventually(() => focusedPath(page)).toBe('period_limits.day');
   await page.keyboard.press('Escape');
   await hidden(form);
-  expect(await raise.evaluate((button) => button === document.activeElement)).toBe(true);
+  await eventually(() => raise.evaluate((button) => button === document.activeElement)).toBe(true);
   await raise.click();
   await form.getByRole('textbox', { name: 'Dollars per day' }).fill('2');
   await form.getByRole('button', { name: 'Save changes' }).click();

@@ -59,27 +59,3 @@ pub async fn list_lost(conn: &mut Conn, all: &[Acknowledged]) -> Result<Vec<Ackn
     let at = |n: i64| usize::try_from(n - 1).ok().and_then(|n| all.get(n)).cloned();
     Ok(numbers.into_iter().filter_map(at).collect())
 }
-
-/// What tells of a failover, of a restore and of a newer program.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct DatabaseState {
-    /// The process of PostgreSQL that answered: another one means that the connection was lost.
-    pub process: i32,
-    /// Changes with each promotion of a standby, and with a restore to a time in the past.
-    pub timeline: i32,
-    pub is_writable: bool,
-    /// The oldest newest migration of a program that may use it.
-    pub min_migration: i64,
-}
-
-pub(super) async fn read_state(conn: &mut Conn) -> Result<DatabaseState, StorageError> {
-    let state = sqlx::query_as!(
-        DatabaseState,
-        r#"select pg_backend_pid() as "process!", (select timeline_id from pg_control_checkpoint()) as "timeline!",
-           current_setting('transaction_read_only') = 'off' as "is_writable!",
-           coalesce((select min_migration from installation where id = 1), 0) as "min_migration!""#
-    )
-    .fetch_one(conn)
-    .await?;
-    Ok(state)
-}

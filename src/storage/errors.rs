@@ -122,6 +122,11 @@ pub(super) fn is_outage(error: &sqlx::Error) -> bool {
         || matches!(error, Io(_) | Tls(_) | Protocol(_) | PoolTimedOut | PoolClosed | WorkerCrashed | BeginFailed)
 }
 
+/// The error of what PostgreSQL did not answer in time.
+pub(super) fn no_answer() -> sqlx::Error {
+    sqlx::Error::Io(std::io::ErrorKind::TimedOut.into())
+}
+
 /// Classes of SQLSTATE that are not about the statement: the server, the connection or the session cannot serve it, and
 /// the same request may succeed shortly, here or on the server that takes over.
 ///

@@ -12,7 +12,7 @@ use super::conn::Conn;
 use super::errors::{StorageError, is_outage};
 use super::installation;
 use super::migrate::apply_pending;
-use super::pool::DbOptions;
+use super::options::DbOptions;
 use super::session_settings::{SessionSettings, SettingsDropped};
 
 /// The migrations, as files under `migrations/` and inside the binary.

@@ -31,6 +31,7 @@ mod migrate;
 mod migrations;
 pub mod notifications;
 pub mod old_keys;
+mod options;
 mod own_connection;
 mod pool;
 pub mod price_proof;
@@ -48,6 +49,7 @@ pub mod sessions;
 pub mod sign_in_limits;
 pub mod spend;
 pub mod tokens;
+mod tx;
 mod units;
 pub mod usage;
 pub mod usage_reports;
@@ -55,10 +57,12 @@ pub mod usage_rollup;
 pub mod users;
 
 pub use self::conn::{
-    Conn, PoolConnection, ReadTx, Tx, begin_asynchronous, begin_asynchronous_and_wait, commit, commit_asynchronous,
-    end, read_clock, rollback,
+    Conn, PoolConnection, ReadTx, begin_asynchronous, begin_asynchronous_and_wait, commit_asynchronous, end,
+    read_clock, rollback,
 };
 pub use self::errors::{Constraint, StorageError};
 pub use self::migrate::apply_pending;
 pub use self::migrations::{MIGRATOR, OpenError, SchemaState, inspect, migrate, newest_migration};
-pub use self::pool::{Db, DbOptions, Health};
+pub use self::options::DbOptions;
+pub use self::pool::{Db, Health};
+pub use self::tx::{Tx, commit};

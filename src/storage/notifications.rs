@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use sqlx::postgres::PgListener;
 
-use super::pool::no_answer;
+use super::errors::no_answer;
 use super::{Conn, Db, StorageError};
 use crate::domain::id::UserId;
 

@@ -7,8 +7,7 @@ use sqlx::{ConnectOptions, Connection};
 use tokio::sync::Mutex;
 
 use super::conn::Conn;
-use super::errors::StorageError;
-use super::pool::no_answer;
+use super::errors::{StorageError, no_answer};
 
 /// How long a question may take, with opening the connection and waiting for the question before.
 const LIMIT: Duration = Duration::from_secs(2);

@@ -7,18 +7,20 @@ use std::time::{Duration, Instant};
 
 use prometheus_client::registry::Registry;
 use sqlx::pool::PoolConnectionMetadata;
-use sqlx::postgres::{PgConnectOptions, PgPoolOptions};
+use sqlx::postgres::PgPoolOptions;
 use sqlx::{Connection, PgPool};
 use tokio::sync::Semaphore;
 
-use super::acknowledged::{DatabaseState, read_state};
-use super::conn::{Conn, PoolConnection, ReadTx, Tx, begin_asynchronous, commit_asynchronous, flush};
+use super::conn::{Conn, PoolConnection, ReadTx, begin_asynchronous, commit_asynchronous, flush};
 use super::durability::Durability;
-use super::errors::StorageError;
+use super::errors::{StorageError, no_answer};
 use super::metrics::DbMetrics;
 use super::migrations::newest_migration;
+use super::options::DbOptions;
 use super::own_connection::{Keep, OwnConnection};
+use super::server_state::{DatabaseState, read_state};
 use super::session_settings::SessionSettings;
+use super::tx::Tx;
 
 /// Idle time after which a connection is pinged before use.
 const IDLE_BEFORE_PING: Duration = Duration::from_secs(1);
@@ -35,28 +37,6 @@ const READ_TIMEOUT: Duration = Duration::from_secs(3);
 
 /// How long a connection may take to answer a ping.
 const PING_TIMEOUT: Duration = Duration::from_secs(3);
-
-/// How to connect, and with what limits.
-#[derive(Debug, Clone)]
-pub struct DbOptions {
-    pub connect: PgConnectOptions,
-    /// At most.
-    pub connections: u32,
-    /// Those of them that are reserved for requests of gateways: charging, reading keys and credentials. If it is 0,
-    /// they share all.
-    pub reserved: u32,
-    /// PostgreSQL's `plan_cache_mode`.
-    pub plan_cache_mode: &'static str,
-    /// How long a request waits for a connection.
-    pub acquire: Duration,
-    /// How long one statement may run.
-    pub statement_timeout: Duration,
-    /// How long a commit may wait for the disk or a standby before changes are refused.
-    pub patience: Duration,
-    /// Connections that all rest for so long are closed, but for one of each pool: each takes some megabytes of
-    /// PostgreSQL.
-    pub rest: Duration,
-}
 
 /// The database: a pool of connections.
 #[derive(Debug, Clone)]
@@ -466,8 +446,4 @@ async fn ping(conn: &mut Conn) -> Result<(), sqlx::Error> {
 async fn end_transaction(conn: &mut Conn) -> Result<(), sqlx::Error> {
     let ended = sqlx::raw_sql("begin; rollback").execute(conn);
     tokio::time::timeout(PING_TIMEOUT, ended).await.map_err(|_| no_answer())?.map(drop)
-}
-
-pub(super) fn no_answer() -> sqlx::Error {
-    sqlx::Error::Io(std::io::ErrorKind::TimedOut.into())
 }

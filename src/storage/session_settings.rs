@@ -3,7 +3,7 @@
 use sqlx::postgres::PgConnectOptions;
 
 use super::conn::Conn;
-use super::pool::DbOptions;
+use super::options::DbOptions;
 
 /// Times are milliseconds, as `pg_settings` has them.
 ///

@@ -46,6 +46,7 @@ impl DatabaseWatch {
         let mut ticks = tokio::time::interval(EVERY);
         ticks.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
         let (mut measured, mut line) = (None, Seldom::default());
+        let mut unrecorded = None;
         let (mut before, mut previous, mut suspects) = (None, Vec::new(), Vec::<Acknowledged>::new());
         loop {
             ticks.tick().await;
@@ -82,8 +83,20 @@ impl DatabaseWatch {
             // A standby may only be behind.
             if state.is_writable && !suspects.is_empty() {
                 match self.find_lost(&suspects).await {
-                    Ok(()) => suspects.clear(),
+                    Ok(lost) => {
+                        unrecorded = lost.or(unrecorded);
+                        suspects.clear();
+                    }
                     Err(error) => tracing::warn!(%error, "the last answers could not be looked up; trying again"),
+                }
+            }
+            // Nothing may be changed yet, if no standby has come back.
+            if let Some(entry) = &unrecorded
+                && !self.core.db.is_stalled()
+            {
+                match self.record(entry.clone()).await {
+                    Ok(()) | Err(StorageError::NotDurable) => unrecorded = None,
+                    Err(error) => tracing::debug!(%error, "lost answers could not be recorded; trying again"),
                 }
             }
         }
@@ -108,11 +121,12 @@ impl DatabaseWatch {
         Ok(())
     }
 
-    async fn find_lost(&self, suspects: &[Acknowledged]) -> Result<(), StorageError> {
+    /// Tells of the lost ones of these answers, once. Returns the line of the audit log about them.
+    async fn find_lost(&self, suspects: &[Acknowledged]) -> Result<Option<AuditEntry>, StorageError> {
         let look = async |conn: &mut Conn| acknowledged::list_lost(conn, suspects).await;
         let lost = self.core.db.read_soon(look).await?;
         if lost.is_empty() {
-            return Ok(());
+            return Ok(None);
         }
         let count = lost.len();
         let named: Vec<_> = lost.iter().take(NAMED).map(ToString::to_string).collect();
@@ -128,6 +142,10 @@ impl DatabaseWatch {
         let details = [("lost", count.to_string()), ("looked_up", suspects.len().to_string()), ("named", named)];
         let entry = AuditEntry::new(self.core.clock.now(), Actor::Service, Action::AnswersLost, Subject::database())
             .with(details);
+        Ok(Some(entry))
+    }
+
+    async fn record(&self, entry: AuditEntry) -> Result<(), StorageError> {
         let mut tx = self.core.db.begin().await?;
         audit::insert(&mut tx, entry).await?;
         storage::commit(tx).await

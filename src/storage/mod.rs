@@ -48,6 +48,7 @@ mod session_settings;
 pub mod sessions;
 pub mod sign_in_limits;
 pub mod spend;
+mod suspicion;
 pub mod tokens;
 mod tx;
 mod units;

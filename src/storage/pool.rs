@@ -1,9 +1,8 @@
 //! The pool of connections: limits, session options, and what happens when the database fails.
 
 use std::pin::pin;
-use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Weak};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use prometheus_client::registry::Registry;
 use sqlx::pool::PoolConnectionMetadata;
@@ -20,13 +19,11 @@ use super::options::DbOptions;
 use super::own_connection::{Keep, OwnConnection};
 use super::server_state::{DatabaseState, read_state};
 use super::session_settings::SessionSettings;
+use super::suspicion::Suspicion;
 use super::tx::Tx;
 
 /// Idle time after which a connection is pinged before use.
 const IDLE_BEFORE_PING: Duration = Duration::from_secs(1);
-
-/// How long connections are checked before use after a request failed in the database.
-const SUSPICION: Duration = Duration::from_secs(5);
 
 /// A connection to a read-only server is closed at this age, so that the next one may find a primary. Younger ones
 /// serve reads, so that a database that stays read-only is not flooded with new connections.
@@ -56,30 +53,6 @@ pub struct Db {
     work_timeout: Duration,
     /// Shared by all clones, and by nothing in the pools.
     _in_use: Arc<()>,
-}
-
-/// Remembers when a request last failed in the database. Connections are checked before use for a while after that; at
-/// other times a busy connection is known to work.
-#[derive(Debug)]
-struct Suspicion {
-    start: Instant,
-    /// Milliseconds from `start` to the end of the suspicion.
-    until: AtomicU64,
-}
-
-impl Suspicion {
-    fn new() -> Self {
-        Self { start: Instant::now(), until: AtomicU64::new(0) }
-    }
-
-    fn raise(&self) {
-        let until = u64::try_from((self.start.elapsed() + SUSPICION).as_millis()).unwrap_or(u64::MAX);
-        self.until.fetch_max(until, Ordering::Relaxed);
-    }
-
-    fn is_raised(&self) -> bool {
-        self.start.elapsed().as_millis() < u128::from(self.until.load(Ordering::Relaxed))
-    }
 }
 
 /// The state of the database, for `/readyz` and for jobs.

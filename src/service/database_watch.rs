@@ -9,7 +9,7 @@ use prometheus_client::registry::Registry;
 use super::acknowledged::LastAnswers;
 use super::core::Core;
 use crate::domain::audit::{Action, Actor, AuditEntry, Subject};
-use crate::storage::acknowledged::{self, Acknowledged};
+use crate::storage::acknowledged::Acknowledged;
 use crate::storage::server_state::DatabaseState;
 use crate::storage::{self, Conn, StorageError, audit, database_figures, newest_migration};
 use crate::telemetry::database::DatabaseMetrics;
@@ -21,6 +21,9 @@ const EVERY: Duration = Duration::from_secs(1);
 
 /// How often the figures of the metrics are read.
 const MEASURE_EVERY: Duration = Duration::from_mins(1);
+
+/// The most answers that are looked up: during an outage more come than can be lost.
+const MOST_SUSPECTS: usize = 1_000;
 
 /// How many lost answers the audit log and the log name.
 const NAMED: usize = 10;
@@ -47,7 +50,7 @@ impl DatabaseWatch {
         ticks.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
         let (mut measured, mut line) = (None, Seldom::default());
         let mut unrecorded = None;
-        let (mut before, mut previous, mut suspects) = (None, Vec::new(), Vec::<Acknowledged>::new());
+        let (mut before, mut previous, mut suspects) = (None, Vec::<Acknowledged>::new(), Vec::<Acknowledged>::new());
         loop {
             ticks.tick().await;
             // Copied before the question: what is answered after a failover pushes out what was answered before.
@@ -62,10 +65,12 @@ impl DatabaseWatch {
                 }),
                 Err(_) => before.is_some(),
             };
-            if is_changed && suspects.is_empty() {
-                suspects = previous;
-                let new: Vec<_> = last.iter().filter(|one| !suspects.contains(one)).cloned().collect();
-                suspects.extend(new);
+            if is_changed {
+                for one in previous.iter().chain(&last) {
+                    if suspects.len() < MOST_SUSPECTS && !suspects.contains(one) {
+                        suspects.push(one.clone());
+                    }
+                }
             }
             previous = last;
             let Ok(state) = state else { continue };
@@ -123,8 +128,7 @@ impl DatabaseWatch {
 
     /// Tells of the lost ones of these answers, once. Returns the line of the audit log about them.
     async fn find_lost(&self, suspects: &[Acknowledged]) -> Result<Option<AuditEntry>, StorageError> {
-        let look = async |conn: &mut Conn| acknowledged::list_lost(conn, suspects).await;
-        let lost = self.core.db.read_soon(look).await?;
+        let lost = self.core.db.list_lost(suspects).await?;
         if lost.is_empty() {
             return Ok(None);
         }

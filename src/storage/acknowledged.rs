@@ -28,7 +28,7 @@ impl std::fmt::Display for Acknowledged {
 }
 
 /// Those of these answers that the database does not know any more.
-pub async fn list_lost(conn: &mut Conn, all: &[Acknowledged]) -> Result<Vec<Acknowledged>, StorageError> {
+pub(super) async fn list_lost(conn: &mut Conn, all: &[Acknowledged]) -> Result<Vec<Acknowledged>, StorageError> {
     let request = |one: &Acknowledged| match one {
         Acknowledged::Request(request) => Some(request.clone()),
         Acknowledged::Reserved(_) | Acknowledged::Ended(_) => None,

@@ -10,10 +10,12 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use futures_util::future::BoxFuture;
+use tokio::runtime::Handle;
 
 use super::conn::Conn;
 use super::errors::StorageError;
 use super::own_connection::{Keep, OwnConnection};
+use super::suspicion::Suspicion;
 
 /// How often a wait that nobody waits for any more asks whether PostgreSQL knows of it.
 const ASK_EVERY: Duration = Duration::from_secs(10);
@@ -24,6 +26,7 @@ pub(super) struct Durability {
     patience: Duration,
     waits: Mutex<Waits>,
     own_connection: Arc<OwnConnection>,
+    suspicion: Arc<Suspicion>,
 }
 
 /// When each wait began, by its number: the first one is the oldest.
@@ -34,8 +37,8 @@ struct Waits {
 }
 
 impl Durability {
-    pub(super) fn new(patience: Duration, own_connection: Arc<OwnConnection>) -> Self {
-        Self { patience, waits: Mutex::default(), own_connection }
+    pub(super) fn new(patience: Duration, own_connection: Arc<OwnConnection>, suspicion: Arc<Suspicion>) -> Self {
+        Self { patience, waits: Mutex::default(), own_connection, suspicion }
     }
 
     /// How long the oldest wait has lasted.
@@ -56,16 +59,8 @@ impl Durability {
         self: &Arc<Self>,
         commit: impl Future<Output = Result<T, StorageError>> + Send + 'static,
     ) -> Result<T, StorageError> {
-        let mut wait = Wait { commit: Some(Box::pin(commit)), number: self.begin(), all: Arc::clone(self) };
-        tokio::time::timeout(self.patience, wait.outcome()).await.unwrap_or(Err(StorageError::NotDurable))
-    }
-
-    fn begin(&self) -> u64 {
-        let mut waits = self.waits();
-        waits.next += 1;
-        let number = waits.next;
-        waits.since.insert(number, Instant::now());
-        number
+        let mut waiting = Waiting { commit: Some((Box::pin(commit), Entry::of(self))) };
+        tokio::time::timeout(self.patience, waiting.outcome()).await.unwrap_or(Err(StorageError::NotDurable))
     }
 
     fn waits(&self) -> MutexGuard<'_, Waits> {
@@ -77,10 +72,10 @@ impl Durability {
     async fn is_any_lost(&self) -> bool {
         let asked = self.own_connection.ask(async |conn: &mut Conn| {
             let lost = sqlx::query_scalar!(
-                r#"select current_setting('track_activities') = 'on' and not exists (
+                r#"select current_setting('track_activities') = 'on' and not pg_is_in_recovery() and not exists (
                      select from pg_stat_activity where datname = current_database() and usename = current_user
                      and state = 'active' and query_start < clock_timestamp() - interval '2 seconds'
-                     and query like '%pg_logical_emit_message(true, ''keymeter''%')
+                     and (query ilike 'commit%' or query like '%pg_logical_emit_message(true, ''keymeter''%'))
                    as "lost!""#
             )
             .fetch_one(conn)
@@ -91,43 +86,63 @@ impl Durability {
     }
 }
 
-/// One wait.
-struct Wait<T: Send + 'static> {
-    /// None when it has ended.
-    commit: Option<BoxFuture<'static, Result<T, StorageError>>>,
+/// A wait among those of the server, for as long as it lasts.
+struct Entry {
     number: u64,
     all: Arc<Durability>,
 }
 
-impl<T: Send + 'static> Wait<T> {
+impl Entry {
+    fn of(all: &Arc<Durability>) -> Self {
+        let mut waits = all.waits();
+        waits.next += 1;
+        let number = waits.next;
+        waits.since.insert(number, Instant::now());
+        Self { number, all: Arc::clone(all) }
+    }
+}
+
+impl Drop for Entry {
+    fn drop(&mut self) {
+        self.all.waits().since.remove(&self.number);
+    }
+}
+
+type Commit<T> = BoxFuture<'static, Result<T, StorageError>>;
+
+/// A wait that somebody waits for. If nobody does any more, it goes on in a task.
+struct Waiting<T: Send + 'static> {
+    /// None when it has ended.
+    commit: Option<(Commit<T>, Entry)>,
+}
+
+impl<T: Send + 'static> Waiting<T> {
     async fn outcome(&mut self) -> Result<T, StorageError> {
-        let Some(commit) = &mut self.commit else { return Err(StorageError::GivenUp) };
+        let Some((commit, _)) = &mut self.commit else { return Err(StorageError::GivenUp) };
         let outcome = commit.await;
         self.commit = None;
         outcome
     }
+}
 
-    /// Waits until it ends, or until PostgreSQL knows nothing of it.
-    async fn outlast(mut self) {
-        while tokio::time::timeout(ASK_EVERY, self.outcome()).await.is_err() {
-            if self.all.is_any_lost().await {
-                tracing::warn!("a commit has no answer, and PostgreSQL waits for none; its connection is closed");
-                self.commit = None;
-            }
+impl<T: Send + 'static> Drop for Waiting<T> {
+    fn drop(&mut self) {
+        if let (Some((commit, entry)), Ok(runtime)) = (self.commit.take(), Handle::try_current())
+            && !std::thread::panicking()
+        {
+            runtime.spawn(outlast(commit, entry));
         }
     }
 }
 
-impl<T: Send + 'static> Drop for Wait<T> {
-    fn drop(&mut self) {
-        match (self.commit.take(), tokio::runtime::Handle::try_current()) {
-            (Some(commit), Ok(runtime)) => {
-                let rest = Self { commit: Some(commit), number: self.number, all: Arc::clone(&self.all) };
-                runtime.spawn(rest.outlast());
-            }
-            (None, _) | (Some(_), Err(_)) => {
-                self.all.waits().since.remove(&self.number);
-            }
+/// Waits until it ends, or until PostgreSQL knows nothing of it.
+async fn outlast<T>(mut commit: Commit<T>, entry: Entry) {
+    while tokio::time::timeout(ASK_EVERY, &mut commit).await.is_err() {
+        if entry.all.is_any_lost().await {
+            tracing::warn!("a commit has no answer, and PostgreSQL waits for none; its connection is closed");
+            // Its connection is checked on its way back to the pool, and does not answer.
+            entry.all.suspicion.raise();
+            return;
         }
     }
 }

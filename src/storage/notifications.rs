@@ -92,6 +92,8 @@ impl Listener {
     pub async fn listen(db: &Db) -> Result<Self, StorageError> {
         let mut inner = PgListener::connect_with(&db.pool).await?;
         let own_channel = format!("keymeter_echo_{:016x}", rand::random::<u64>());
+        // A loss must be told before the connection is made again: an echo would make it so, and hide the loss.
+        inner.eager_reconnect(false);
         inner.listen_all([CHANNEL, &own_channel]).await?;
         Ok(Self { inner, own_channel })
     }

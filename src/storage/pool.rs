@@ -10,6 +10,7 @@ use sqlx::postgres::PgPoolOptions;
 use sqlx::{Connection, PgPool};
 use tokio::sync::Semaphore;
 
+use super::acknowledged::{Acknowledged, list_lost};
 use super::conn::{Conn, PoolConnection, ReadTx, begin_asynchronous, commit_asynchronous, flush};
 use super::durability::Durability;
 use super::errors::{StorageError, no_answer};
@@ -31,6 +32,9 @@ const READ_ONLY_AGE: Duration = Duration::from_secs(2);
 
 /// How long a reading may take for which many requests wait.
 const READ_TIMEOUT: Duration = Duration::from_secs(3);
+
+/// How long a stop waits for connections.
+const CLOSE_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// How long a connection may take to answer a ping.
 const PING_TIMEOUT: Duration = Duration::from_secs(3);
@@ -68,14 +72,16 @@ impl Db {
     /// Wraps an existing pool, for tests.
     pub fn new(pool: PgPool) -> Self {
         let own_connection = Arc::new(OwnConnection::new((*pool.connect_options()).clone()));
-        let durability = Arc::new(Durability::new(Duration::from_mins(1), Arc::clone(&own_connection)));
+        let suspicion = Arc::new(Suspicion::new());
+        let own = Arc::clone(&own_connection);
+        let durability = Arc::new(Durability::new(Duration::from_mins(1), own, Arc::clone(&suspicion)));
         Self {
             reserved: pool.clone(),
-            suspicion: Arc::new(Suspicion::new()),
+            suspicion,
             metrics: DbMetrics::new(vec![pool.clone()], Arc::clone(&durability)),
             own_connection,
             durability,
-            changes: Arc::new(Semaphore::new(changes_of(pool.options().get_max_connections()))),
+            changes: Arc::new(Semaphore::new(changes_of(pool.options().get_max_connections(), true))),
             acquire_timeout: Duration::from_mins(1),
             work_timeout: Duration::from_mins(1),
             _in_use: Arc::default(),
@@ -99,9 +105,10 @@ impl Db {
         }
         let own_connection =
             Arc::new(OwnConnection::new(SessionSettings::of(options).asked_for(options.connect.clone())));
-        let durability = Arc::new(Durability::new(options.patience, Arc::clone(&own_connection)));
+        let own = Arc::clone(&own_connection);
+        let durability = Arc::new(Durability::new(options.patience, own, Arc::clone(&suspicion)));
         Self {
-            changes: Arc::new(Semaphore::new(changes_of(pool.options().get_max_connections()))),
+            changes: Arc::new(Semaphore::new(changes_of(pool.options().get_max_connections(), options.reserved == 0))),
             pool,
             reserved,
             suspicion,
@@ -328,13 +335,33 @@ impl Db {
         self.own_connection.ask(async |conn: &mut Conn| Ok((read_state(conn).await?, Keep::Yes))).await
     }
 
-    /// Waits until all connections are returned, then closes them.
+    /// Those of these answers that the database does not know any more.
+    ///
+    /// # Errors
+    /// [`StorageError::ReadOnly`] of a standby, which may only be behind; the database does not answer.
+    pub async fn list_lost(&self, answers: &[Acknowledged]) -> Result<Vec<Acknowledged>, StorageError> {
+        // On the connection that told of the change: others may still lead to a server that was left behind.
+        let lost = self.own_connection.ask(async |conn: &mut Conn| {
+            if !read_state(conn).await?.is_writable {
+                return Err(StorageError::ReadOnly);
+            }
+            Ok((list_lost(conn, answers).await?, Keep::Yes))
+        });
+        lost.await
+    }
+
+    /// Waits until all connections are returned, then closes them. One that waits for a standby is left behind.
     pub async fn close(&self) {
-        // A dropped transaction is rolled back when its connection returns to the pool. A private PostgreSQL is stopped
-        // next, which would cut that off.
-        drop(self.pool.acquire().await);
-        self.pool.close().await;
-        self.reserved.close().await;
+        let closed = async {
+            // A dropped transaction is rolled back when its connection returns to the pool. A private PostgreSQL is
+            // stopped next, which would cut that off.
+            drop(self.pool.acquire().await);
+            self.pool.close().await;
+            self.reserved.close().await;
+        };
+        if tokio::time::timeout(CLOSE_TIMEOUT, closed).await.is_err() {
+            tracing::warn!("connections that wait for the disk or a standby are left behind");
+        }
     }
 }
 
@@ -367,9 +394,11 @@ fn open_pool(options: &DbOptions, connections: u32, suspicion: &Arc<Suspicion>) 
         .connect_lazy_with(connect)
 }
 
-/// How many of the connections for people may be used to change something: all but a quarter.
-fn changes_of(connections: u32) -> usize {
-    usize::try_from(connections - connections / 4).unwrap_or(usize::MAX).max(1)
+/// How many of the connections for people may be used to change something. One is the listener's; a quarter, and at
+/// least one, is for reads. Batches have connections of their own, unless all are shared.
+fn changes_of(connections: u32, is_shared: bool) -> usize {
+    let others = if is_shared { connections.saturating_mul(3) / 4 } else { 1 + (connections / 4).max(1) };
+    usize::try_from(connections.saturating_sub(others)).unwrap_or(usize::MAX).max(1)
 }
 
 /// Closes connections that nobody needed for a while, until the pool is closed or not used any more. The pool hands its

@@ -2,6 +2,7 @@
 
 use std::ops::{Deref, DerefMut};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use sqlx::SqlSafeStr;
 use sqlx::postgres::PgTransactionManager;
@@ -10,7 +11,7 @@ use tokio::sync::OwnedSemaphorePermit;
 
 use super::conn::{BEGIN_ASYNCHRONOUS, Conn, PoolConnection, flush};
 use super::durability::Durability;
-use super::errors::StorageError;
+use super::errors::{StorageError, no_answer};
 
 /// A transaction that changes something: rolled back unless committed. Others see its changes and get its locks when it
 /// is committed, before they are durable.
@@ -74,9 +75,16 @@ impl DerefMut for Tx {
 /// [`StorageError::NotDurable`], it is committed, and may be lost in a failover.
 pub async fn commit(mut tx: Tx) -> Result<(), StorageError> {
     let durability = Arc::clone(&tx.durability);
+    let is_committed = Arc::new(AtomicBool::new(false));
+    let has_answered = Arc::clone(&is_committed);
     let commit = async move {
         tx.commit().await?;
+        has_answered.store(true, Ordering::Relaxed);
         flush(&mut tx.conn).await
     };
-    durability.wait(commit).await
+    match durability.wait(commit).await {
+        // Nobody knows whether it is.
+        Err(StorageError::NotDurable) if !is_committed.load(Ordering::Relaxed) => Err(no_answer().into()),
+        outcome => outcome,
+    }
 }

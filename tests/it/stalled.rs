@@ -156,3 +156,12 @@ async fn a_wait_that_postgresql_knows_of_is_not_given_up() {
     wait_for_standby(&world.pool, "").await;
     eventually("the server is whole again", async || stranger.get("/readyz?durable").await.status == 200).await;
 }
+
+#[tokio::test]
+async fn a_server_stops_while_no_standby_is_left() {
+    let mut world = World::start(1, &[PATIENCE]).await;
+    wait_for_standby(&world.pool, "nobody").await;
+    refused(&world.calls(0, "charge", json!({ "key": world.key, "quota": 1 })).await.unwrap(), NOT_DURABLE);
+    assert_eq!(world.servers.running[0].terminate(), Some(0));
+    wait_for_standby(&world.pool, "").await;
+}

@@ -61,25 +61,11 @@ impl Lane {
     pub(super) async fn run(self, queue: Arc<Queue>) {
         while let Some(batch) = queue.take().await {
             let span = tracing::error_span!("batch", operations = batch.operations.len());
-            if self.core.db.is_stalled() {
-                span.in_scope(|| self.refuse(batch));
-                continue;
-            }
             // A panic fails these operations and none after them.
             let work = self.commit_and_reply(batch).instrument(span.clone());
             if AssertUnwindSafe(work).catch_unwind().await.is_err() {
                 span.in_scope(|| tracing::error!("a batch panicked; its operations were not answered"));
             }
-        }
-    }
-
-    /// Answers a batch that may not begin.
-    fn refuse(&self, mut batch: TakenBatch) {
-        let operations = std::mem::take(&mut batch.operations);
-        batch.end(Vec::new());
-        for mut one in operations {
-            one.fail(LedgerError::Busy);
-            one.reply(&self.metrics);
         }
     }
 
@@ -117,6 +103,13 @@ impl Lane {
         let (mut tries, mut was_blocked) = (0, false);
         loop {
             tries += 1;
+            // Also between the halves of a batch.
+            if self.core.db.is_stalled() {
+                for one in operations {
+                    one.fail(LedgerError::Busy);
+                }
+                return None;
+            }
             match self.try_commit(operations, locking, ids).await {
                 Ok(committed) => return Some(committed),
                 Err(StorageError::Contended(_) | StorageError::Constraint(Constraint::ReservationIdUnique))

@@ -113,7 +113,7 @@ async fn a_hold_is_extended_for_as_long_as_an_answer_comes(pool: PgPool) {
             .await
             .unwrap();
         // None of the pauses is as long as half of the hold.
-        for _ in 0..12 {
+        for _ in 0..18 {
             stream.write_all(b": still thinking\n\n").await.unwrap();
             tokio::time::sleep(Duration::from_millis(300)).await;
         }

@@ -92,21 +92,29 @@ impl ReservedRequest {
         }
     }
 
-    /// Waits, and extends the hold when half of its time is over.
+    /// Waits, and extends the hold when half of its time is over. What is done meanwhile waits for the extension: each
+    /// piece of an answer could cut one short.
     pub async fn extended<T>(&mut self, work: impl Future<Output = T>) -> T {
         let mut work = std::pin::pin!(work);
         loop {
             tokio::select! {
                 biased;
                 done = &mut work => return done,
-                () = self.extend() => {}
+                () = sleep_until(self.extend_at) => {}
+            }
+            let mut extension = std::pin::pin!(self.extend());
+            tokio::select! {
+                biased;
+                () = &mut extension => {}
+                done = &mut work => {
+                    extension.await;
+                    return done;
+                }
             }
         }
     }
 
-    /// Extends the hold, as soon as half of its time is over.
     async fn extend(&mut self) {
-        sleep_until(self.extend_at).await;
         let half = half_of(self.door.options.ttl_seconds);
         // If it fails, or is broken off.
         self.extend_at = Instant::now() + half.min(EXTEND_AGAIN);

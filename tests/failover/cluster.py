@@ -19,8 +19,10 @@ from pathlib import Path
 from typing import Any
 
 import psutil
-import psycopg2
+from database import query
 from processes import ACCOUNT, Program, eventually, family, give, signal_all
+from relay import RelayProcess
+from servers import MASTER_KEY, Server
 
 RECIPE = Path(__file__).parent / "recipe"
 NODES = ("db1", "db2", "db3")
@@ -28,7 +30,6 @@ PASSWORDS = {
     f"PASSWORD-OF-{name.upper()}": f"{name}-of-the-tests"
     for name in ("patroni", "postgres", "replicator", "rewind", "keymeter")
 }
-MASTER_KEY = "5" * 64
 
 
 def patroni_program(name: str) -> str:
@@ -85,26 +86,12 @@ class Node:
         signal_all(self.processes() + self.etcd.family(), signal.SIGCONT)
 
     def sql(self, statement: str) -> list[tuple[Any, ...]]:
-        return query(self.address, 5432, statement)
+        return as_superuser(self.address, 5432, statement)
 
 
-def query(host: str, port: int, statement: str, database: str = "keymeter") -> list[tuple[Any, ...]]:
-    connection = psycopg2.connect(
-        host=host,
-        port=port,
-        dbname=database,
-        user="postgres",
-        password=PASSWORDS["PASSWORD-OF-POSTGRES"],
-        connect_timeout=3,
-        options="-c statement_timeout=60000",
-    )
-    try:
-        connection.autocommit = True
-        with connection.cursor() as cursor:
-            cursor.execute(statement)
-            return cursor.fetchall() if cursor.description else []
-    finally:
-        connection.close()
+def as_superuser(host: str, port: int, statement: str, database: str = "keymeter") -> list[tuple[Any, ...]]:
+    password = PASSWORDS["PASSWORD-OF-POSTGRES"]
+    return query(statement, host=host, port=port, dbname=database, user="postgres", password=password)
 
 
 class Cluster:
@@ -117,6 +104,8 @@ class Cluster:
         config.write_text(self.filled("haproxy.cfg"))
         self.proxy = Program(["haproxy", "-W", "-f", str(config)], {}, folder / "haproxy.log")
         self.proxy.environment = {"PATH": f"{os.environ['PATH']}:/usr/sbin"}
+        # Between each server and HAProxy.
+        self.relays: list[RelayProcess] = []
 
     def filled(self, file: str, node: Node | None = None) -> str:
         """A file of the recipe with what is particular to this machine."""
@@ -165,10 +154,20 @@ class Cluster:
             node.kill()
             node.etcd.kill()
         self.proxy.kill()
+        for relay in self.relays:
+            relay.stop()
+
+    def server(self, number: int, database: str = "") -> Server:
+        """A server of the recipe, behind a relay of its own. `database` is an address, instead of HAProxy's."""
+        proxy = f"{self.proxy_address}:5000"
+        relay = f"{self.network}{10 + number}:5000"
+        self.relays.append(RelayProcess(relay, database or proxy))
+        lines = self.filled("keymeter.env").replace(proxy, relay).splitlines()
+        return Server(self.folder / f"keymeter{number}", dict(line.split("=", 1) for line in lines))
 
     def sql(self, statement: str, database: str = "keymeter") -> list[tuple[Any, ...]]:
         """On the primary, through HAProxy."""
-        return query(self.proxy_address, 5000, statement, database)
+        return as_superuser(self.proxy_address, 5000, statement, database)
 
     def members(self) -> list[dict[str, Any]]:
         for node in self.nodes:

@@ -14,10 +14,12 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
-from cluster import Cluster
+from database import Database
 from processes import eventually
 from servers import Answer, Servers
 
+# Ids of tokens, and their keys.
+Keys = list[tuple[int, str]]
 KEYS = 6
 WORKERS = {"charge": 14, "reserve": 10, "verify": 6}
 # What was measured, to be shown at the end.
@@ -26,6 +28,8 @@ CHANGES = ("charge", "reserve", "settle", "release")
 PAUSE_SECONDS = 0.12
 # What is not answered by then never will be.
 PATIENCE_SECONDS = 180
+# Longer is no failover any more.
+TOO_LONG = 120
 
 
 @dataclass
@@ -36,6 +40,7 @@ class Event:
     seconds: float
     kind: str
     server: int
+    status: int
     error: str
 
 
@@ -59,7 +64,7 @@ class Worker(random.Random):
 class Load:
     numbers = itertools.count()
 
-    def __init__(self, servers: Servers, keys: list[tuple[int, str]], books: Books) -> None:
+    def __init__(self, servers: Servers, keys: Keys, books: Books) -> None:
         self.servers, self.keys, self.books = servers, keys, books
         self.events: list[Event] = []
         # What must never be answered.
@@ -101,7 +106,7 @@ class Load:
             start = time.monotonic()
             answer = self.servers.all[server].call("GET", "/readyz", timeout=3)
             now = time.monotonic()
-            self.events.append(Event(now, now - start, "readyz", server, answer.error))
+            self.events.append(Event(now, now - start, "readyz", server, answer.status, answer.error))
             time.sleep(0.5)
 
     # --- Requests ---
@@ -110,7 +115,7 @@ class Load:
         start = time.monotonic()
         answer = self.servers.call(server, kind, body)
         now = time.monotonic()
-        self.events.append(Event(now, now - start, kind, server, answer.error))
+        self.events.append(Event(now, now - start, kind, server, answer.status, answer.error))
         return answer
 
     def until_answered(self, kind: str, worker: Worker, body: dict[str, Any]) -> Answer:
@@ -191,22 +196,75 @@ class Load:
         found = {kind: self.gap(calls, servers) for kind, calls in kinds.items()}
         times = "no charge for {charges:.1f} s, no verify for {verify:.1f} s, no server ready for {ready:.1f} s"
         REPORTS.append(f"{name}: {times.format(**found)}")
-        print(f"\nfailover: {REPORTS[-1]}")
+        print(f"\n{REPORTS[-1]}")
         errors = ", ".join(f"{kind} {error}: {count}" for (kind, error), count in sorted(self.errors().items()))
         print(f"  {len(self.events)} requests, the slowest took {self.slowest(CHANGES):.1f} s; {errors or 'no error'}")
         return found
 
 
-def check_books(cluster: Cluster, servers: Servers, keys: list[tuple[int, str]], load: Load) -> None:
+def goes_on(load: Load, seconds: float = 4) -> None:
+    """All servers charge and verify again, for some time."""
+    since = time.monotonic()
+
+    def successes(server: int, kind: str) -> int:
+        events = list(load.events)
+        return sum(
+            event.at > since and event.server == server and event.kind == kind and not event.error for event in events
+        )
+
+    pairs = [(server, kind) for server in range(3) for kind in ("charge", "settle", "release", "verify")]
+    eventually("all servers work", lambda: all(successes(*pair) >= 3 for pair in pairs), TOO_LONG)
+    time.sleep(seconds)
+
+
+class Watch:
+    """Asks all servers for a key all the time, and remembers what began when and was admitted."""
+
+    def __init__(self, servers: Servers, key: str) -> None:
+        self.servers, self.key = servers, key
+        self.admitted: list[tuple[float, int, str]] = []
+        self.asked = 0
+        self.ends = threading.Event()
+        self.threads = [
+            threading.Thread(target=self.ask, args=(server, call), daemon=True)
+            for server in range(3)
+            for call in ("verify", "charge")
+        ]
+        for thread in self.threads:
+            thread.start()
+
+    def ask(self, server: int, call: str) -> None:
+        while not self.ends.is_set():
+            start = time.monotonic()
+            body = {"key": self.key} if call == "verify" else {"key": self.key, "quota": 1}
+            answer = self.servers.call(server, call, body)
+            self.asked += 1
+            if answer.status == 200 and (call == "charge" or answer.data()["valid"]):
+                self.admitted.append((start, server, call))
+            time.sleep(0.1)
+
+    def stop(self) -> None:
+        self.ends.set()
+        for thread in self.threads:
+            thread.join()
+
+    def assert_refused_since(self, edit: float) -> None:
+        late = [(start - edit, server, call) for start, server, call in self.admitted if start >= edit + 2]
+        assert not late, f"admitted, seconds after the edit: {late[:10]}"
+        last = max((start - edit for start, _, _ in self.admitted), default=0)
+        print(f"  asked {self.asked} times; admitted last {last:.2f} s after the answer to the edit")
+
+
+def check_books(database: Database, servers: Servers, keys: Keys, load: Load) -> None:
     """Every acknowledged operation is in the books exactly once, and nothing else is."""
     books = load.books
     assert not load.faults, load.faults[:10]
     # A hold that nobody remembers would be a fault, one that was just given back not yet.
     eventually(
-        "no hold is open", lambda: cluster.sql("select count(*) from reservations where state = 'open'") == [(0,)]
+        "no hold is open", lambda: database.sql("select count(*) from reservations where state = 'open'") == [(0,)]
     )
     ids = ", ".join(str(token) for token, _ in keys)
-    rows = cluster.sql(f"select token_id, request_id, reservation_id, quota from charges where token_id in ({ids})")
+    rows = database.sql(f"select token_id, request_id, reservation_id, quota from charges where token_id in ({ids})")
     written = Counter((token, request, quota) for token, request, reservation, quota in rows if reservation is None)
     expected = Counter((token, id, body["quota"]) for id, (token, body, _) in books.charges.items())
     assert written == expected, f"missing: {expected - written}; too many: {written - expected}"
@@ -215,9 +273,9 @@ def check_books(cluster: Cluster, servers: Servers, keys: list[tuple[int, str]],
     assert settled == expected, f"missing: {expected - settled}; too many: {settled - expected}"
     twice = Counter(reservation for _, _, reservation, _ in rows if reservation is not None).most_common(1)
     assert not twice or twice[0][1] == 1, f"a hold ended twice: {twice}"
-    held = cluster.sql(f"select count(*) from reservations where token_id in ({ids})")
+    held = database.sql(f"select count(*) from reservations where token_id in ({ids})")
     assert held == [(len(books.ends),)], "a reservation was made twice or lost"
-    used = dict(cluster.sql(f"select id, used_quota from tokens where id in ({ids})"))
+    used = dict(database.sql(f"select id, used_quota from tokens where id in ({ids})"))
     sums = Counter[int]()
     for token, _, _, quota in rows:
         sums[token] += quota

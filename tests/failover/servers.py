@@ -1,4 +1,4 @@
-"""Three servers of Keymeter, each behind a relay of its own, and what administrators do on them."""
+"""Three servers of Keymeter, and what administrators do on them."""
 
 from __future__ import annotations
 
@@ -6,14 +6,14 @@ import json
 import os
 import subprocess
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import urllib3
-from cluster import Cluster
 from processes import Program, eventually, free_port
-from relay import RelayProcess
 
 ROOT_PASSWORD = "root of the tests"
+MASTER_KEY = "5" * 64
 PLENTY = 10**11
 
 
@@ -35,24 +35,19 @@ class Answer:
 
 
 class Server:
-    def __init__(self, cluster: Cluster, number: int, database: str = "") -> None:
-        """`database` is an address, instead of HAProxy's."""
+    def __init__(self, folder: Path, environment: dict[str, str], program: str = "") -> None:
+        """`program` is a path, instead of KEYMETER_PROGRAM."""
         self.address = f"127.0.0.1:{free_port()}"
-        proxy = f"{cluster.proxy_address}:5000"
-        relay = f"{cluster.network}{10 + number}:5000"
-        self.relay = RelayProcess(relay, database or proxy)
-        folder = cluster.folder / f"keymeter{number}"
         folder.mkdir()
-        lines = cluster.filled("keymeter.env").replace(proxy, relay).splitlines()
-        self.environment = dict(line.split("=", 1) for line in lines)
-        self.environment |= {
+        self.environment = environment | {
             "KEYMETER_ROOT__PASSWORD": ROOT_PASSWORD,
             "KEYMETER_SERVER__LISTEN": self.address,
             "KEYMETER_DATA_DIR": str(folder),
             "KEYMETER_LIMITS__LOGIN_PER_MINUTE": "0",
             "KEYMETER_LIMITS__WRONG_KEYS_PER_MINUTE": "0",
         }
-        self.program = Program([os.environ["KEYMETER_PROGRAM"], "serve"], self.environment, folder / "keymeter.log")
+        command = [program or os.environ["KEYMETER_PROGRAM"], "serve"]
+        self.program = Program(command, self.environment, folder / "keymeter.log")
         self.pool = urllib3.HTTPConnectionPool(*self.address.split(":"), maxsize=50, retries=False)
 
     def call(self, method: str, path: str, body: Any = None, timeout: float = 10, **headers: str) -> Answer:
@@ -60,23 +55,24 @@ class Server:
         content = None if body is None else json.dumps(body)
         try:
             answer = self.pool.request(method, path, body=content, headers=headers, timeout=timeout)
-        except urllib3.exceptions.TimeoutError:
-            return Answer(0, {"error": "no_answer_in_time"})
         except urllib3.exceptions.HTTPError as error:
-            return Answer(0, {"error": "no_connection", "message": str(error)})
+            # A refused connection is a subclass of one that took too long.
+            is_late = isinstance(error, urllib3.exceptions.TimeoutError)
+            is_refused = isinstance(error, urllib3.exceptions.NewConnectionError)
+            code = "no_answer_in_time" if is_late and not is_refused else "no_connection"
+            return Answer(0, {"error": code, "message": str(error)})
         text = answer.data
         return Answer(answer.status, json.loads(text) if text[:1] == b"{" else {}, answer.headers)
 
     def stop(self) -> None:
         self.program.kill()
-        self.relay.stop()
 
     def is_ready(self) -> bool:
         return self.call("GET", "/readyz", timeout=3).status == 200
 
-    def doctor(self, **environment: str) -> str:
+    def doctor(self, program: str = "", **environment: str) -> str:
         done = subprocess.run(
-            [self.program.command[0], "doctor"],
+            [program or self.program.command[0], "doctor"],
             env={"PATH": os.environ["PATH"]} | self.environment | environment,
             capture_output=True,
             text=True,
@@ -88,8 +84,8 @@ class Server:
 
 
 class Servers:
-    def __init__(self, cluster: Cluster) -> None:
-        self.all = [Server(cluster, number) for number in range(3)]
+    def __init__(self, servers: list[Server]) -> None:
+        self.all = servers
 
     def start(self) -> None:
         for server in self.all:
@@ -122,10 +118,10 @@ class Servers:
         for server in self.all:
             server.stop()
 
-    def create_key(self, owner: int, name: str) -> tuple[int, str]:
+    def create_key(self, owner: int, name: str, server: int = 0) -> tuple[int, str]:
         token = {"name": name, "remain_quota": PLENTY}
         headers = self.owners[owner] | {"prefer": "return=representation"}
-        created = self.all[0].call("POST", "/api/token/", token, **headers).data()
+        created = self.all[server].call("POST", "/api/token/", token, **headers).data()
         return created["id"], created["key"]
 
     def call(self, server: int, call: str, body: dict[str, Any], timeout: float = 10) -> Answer:

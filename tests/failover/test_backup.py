@@ -9,10 +9,9 @@ from pathlib import Path
 
 import pytest
 from cluster import Cluster, Node
-from load import Books, Load, check_books
+from load import Books, Keys, Load, check_books, goes_on
 from processes import ACCOUNT, eventually, give
 from servers import Servers
-from test_faults import Keys, goes_on
 
 
 def pgbackrest(node: Node, *arguments: str) -> str:

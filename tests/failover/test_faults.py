@@ -6,33 +6,13 @@ How long nothing is answered is printed. It depends on the machine, so only absu
 from __future__ import annotations
 
 import signal
-import threading
 import time
 
 import pytest
 from cluster import Cluster
-from load import Books, Load, check_books
+from load import TOO_LONG, Books, Keys, Load, Watch, check_books, goes_on
 from processes import eventually, signal_all
-from servers import Server, Servers
-
-Keys = list[tuple[int, str]]
-# Longer is no failover any more.
-TOO_LONG = 120
-
-
-def goes_on(load: Load, seconds: float = 4) -> None:
-    """All servers charge and verify again, for some time."""
-    since = time.monotonic()
-
-    def successes(server: int, kind: str) -> int:
-        events = list(load.events)
-        return sum(
-            event.at > since and event.server == server and event.kind == kind and not event.error for event in events
-        )
-
-    pairs = [(server, kind) for server in range(3) for kind in ("charge", "settle", "release", "verify")]
-    eventually("all servers work", lambda: all(successes(*pair) >= 3 for pair in pairs), TOO_LONG)
-    time.sleep(seconds)
+from servers import Servers
 
 
 def assert_bounded(found: dict[str, float]) -> None:
@@ -165,58 +145,20 @@ def test_etcd_is_gone(cluster: Cluster, run: Run) -> None:
 @pytest.mark.parametrize(
     ("direction", "count"), [("up", 1), ("down", 1), ("both", 3)], ids=["one_way", "other_way", "both_ways"]
 )
-def test_packets_are_lost(servers: Servers, run: Run, direction: str, count: int) -> None:
+def test_packets_are_lost(cluster: Cluster, run: Run, direction: str, count: int) -> None:
     """Between Keymeter and HAProxy, for 30 seconds, while all connections stay open."""
     with run as load:
-        for server in servers.all[:count]:
-            server.relay.lose(direction)
+        for relay in cluster.relays[:count]:
+            relay.lose(direction)
         time.sleep(30)
-        for server in servers.all[:count]:
-            server.relay.lose("none")
+        for relay in cluster.relays[:count]:
+            relay.lose("none")
         goes_on(load)
         name = {"up": "to the database", "down": "from the database", "both": "in both directions"}[direction]
         name = f"packets {name} lost for 30 s, of {count} of 3 servers"
         assert_bounded(load.report(f"{name}; the server that is cut off", [0]))
         if count == 1:
             assert_bounded(load.report(f"{name}; the others", [1, 2]))
-
-
-class Watch:
-    """Asks all servers for a key all the time, and remembers what began when and was admitted."""
-
-    def __init__(self, servers: Servers, key: str) -> None:
-        self.servers, self.key = servers, key
-        self.admitted: list[tuple[float, int, str]] = []
-        self.asked = 0
-        self.ends = threading.Event()
-        self.threads = [
-            threading.Thread(target=self.ask, args=(server, call), daemon=True)
-            for server in range(3)
-            for call in ("verify", "charge")
-        ]
-        for thread in self.threads:
-            thread.start()
-
-    def ask(self, server: int, call: str) -> None:
-        while not self.ends.is_set():
-            start = time.monotonic()
-            body = {"key": self.key} if call == "verify" else {"key": self.key, "quota": 1}
-            answer = self.servers.call(server, call, body)
-            self.asked += 1
-            if answer.status == 200 and (call == "charge" or answer.data()["valid"]):
-                self.admitted.append((start, server, call))
-            time.sleep(0.1)
-
-    def stop(self) -> None:
-        self.ends.set()
-        for thread in self.threads:
-            thread.join()
-
-    def assert_refused_since(self, edit: float) -> None:
-        late = [(start - edit, server, call) for start, server, call in self.admitted if start >= edit + 2]
-        assert not late, f"admitted, seconds after the edit: {late[:10]}"
-        last = max((start - edit for start, _, _ in self.admitted), default=0)
-        print(f"  asked {self.asked} times; admitted last {last:.2f} s after the answer to the edit")
 
 
 def disable(servers: Servers, token: int) -> float:
@@ -254,7 +196,7 @@ def test_a_standby_that_is_behind_is_not_asked(
 ) -> None:
     token, key = servers.create_key(0, "disabled")
     primary, standbys = cluster.primary(), cluster.standbys()
-    behind = Server(cluster, 3, f"{standbys[0].address}:5432")
+    behind = cluster.server(3, f"{standbys[0].address}:5432")
     request.addfinalizer(behind.stop)
     with run as load:
         replays = [process for standby in standbys for process in standby.replay()]

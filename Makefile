@@ -96,6 +96,11 @@ test-failover: ## Break three PostgreSQL under Patroni while three servers are u
 	@[ -n "$(KEYMETER_PROGRAM)" ] || $(BUILD_AS_TESTED)
 	scripts/failover.sh $(TEST_ARGS)
 
+.PHONY: test-upgrade
+test-upgrade: ## Upgrade three servers under load, one after the other, from the commit in tests/upgrade/OLDER (2 minutes and its build; TEST_ARGS, KEYMETER_OLDER_PROGRAM)
+	@[ -n "$(KEYMETER_PROGRAM)" ] || $(BUILD_AS_TESTED)
+	scripts/upgrade.sh $(TEST_ARGS)
+
 .PHONY: test-board
 test-board: ## Run every expression of the board and the alerts in a Prometheus that scrapes a server (needs prometheus)
 	@[ -n "$(KEYMETER_PROGRAM)" ] || $(BUILD_AS_TESTED)

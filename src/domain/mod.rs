@@ -26,6 +26,7 @@ pub mod idempotency_key;
 pub mod import_run;
 pub mod ip_allowlist;
 pub mod key;
+pub mod known_server;
 pub mod ledger;
 pub mod limit_change;
 pub mod model_limits;

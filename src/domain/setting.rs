@@ -23,3 +23,16 @@ pub enum SettingValue {
         is_set: bool,
     },
 }
+
+impl SettingValue {
+    /// As text; `None` for a secret.
+    pub fn text(&self) -> Option<String> {
+        match self {
+            Self::Text(text) => Some(text.clone()),
+            Self::Number(number) => Some(number.to_string()),
+            Self::Flag(flag) => Some(flag.to_string()),
+            Self::List(items) => Some(items.join(", ")),
+            Self::Secret { .. } => None,
+        }
+    }
+}

@@ -39,6 +39,12 @@ pub struct RowCounts {
 /// A read-only transaction on one snapshot, for statements that may take long.
 pub async fn snapshot(db: &Db) -> Result<ReadTx, StorageError> {
     let mut tx = db.pool.begin_with("begin isolation level repeatable read read only").await?;
+    prepare(&mut tx).await?;
+    Ok(tx)
+}
+
+/// Lets this transaction run statements that take long and read ranges of rows.
+pub async fn prepare(conn: &mut Conn) -> Result<(), StorageError> {
     sqlx::query!(
         r#"select set_config('statement_timeout', '0', true) as "a!",
            set_config('plan_cache_mode', 'force_custom_plan', true) as "b!",
@@ -46,9 +52,9 @@ pub async fn snapshot(db: &Db) -> Result<ReadTx, StorageError> {
            set_config('enable_seqscan', 'on', true) as "d!", set_config('enable_hashjoin', 'on', true) as "e!",
            set_config('enable_mergejoin', 'on', true) as "f!", set_config('enable_bitmapscan', 'on', true) as "g!""#
     )
-    .fetch_one(&mut *tx)
+    .fetch_one(conn)
     .await?;
-    Ok(tx)
+    Ok(())
 }
 
 /// Counts tokens and users.
@@ -167,10 +173,13 @@ pub async fn list_day_violations(
         r#"with charged as (
              select token_id, user_id, coalesce(day, (to_timestamp(at) at time zone $3)::date) as day, model,
                sum(quota) as quota, count(*) as requests
-             from charges where token_id >= $1 and token_id <= $2 group by 1, 2, 3, 4)
+             from charges where token_id >= $1 and token_id <= $2
+               -- A day and the time of its charges are up to 38 hours apart.
+               and at >= extract(epoch from $4::date - 2)::bigint
+             group by 1, 2, 3, 4)
            select coalesce(u.token_id, c.token_id) as "token_id!: TokenId", coalesce(u.day, c.day)::text as "day!",
              coalesce(u.quota, 0) as "recorded!", coalesce(c.quota, 0)::bigint as "sum!"
-           from (select * from usage_daily where token_id >= $1 and token_id <= $2) u
+           from (select * from usage_daily where token_id >= $1 and token_id <= $2 and day >= $4) u
            full join charged c
              on c.token_id = u.token_id and c.user_id = u.user_id and c.day = u.day and c.model = u.model
            where (coalesce(u.quota, 0) <> coalesce(c.quota, 0) or coalesce(u.requests, 0) <> coalesce(c.requests, 0))

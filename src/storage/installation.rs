@@ -113,6 +113,22 @@ pub async fn find_min_migration(conn: &mut Conn) -> Result<i64, StorageError> {
     Ok(oldest.unwrap_or(0))
 }
 
+/// The end of the last `keymeter backup`.
+pub async fn find_backup_time(conn: &mut Conn) -> Result<Option<UnixTime>, StorageError> {
+    let time = sqlx::query_scalar!(r#"select backup_time as "time: UnixTime" from installation where id = 1"#)
+        .fetch_optional(conn)
+        .await?;
+    Ok(time.flatten())
+}
+
+/// Records that a `keymeter backup` has ended.
+pub async fn update_backup_time(conn: &mut Conn) -> Result<(), StorageError> {
+    sqlx::query!("update installation set backup_time = extract(epoch from clock_timestamp())::bigint where id = 1")
+        .execute(conn)
+        .await?;
+    Ok(())
+}
+
 /// The label of the cell that this database belongs to, after the first start.
 pub async fn find_cell_label(conn: &mut Conn) -> Result<Option<String>, StorageError> {
     let label = sqlx::query_scalar!("select cell_label from installation where id = 1").fetch_optional(conn).await?;

@@ -13,6 +13,7 @@ use super::{Conn, StorageError};
 use crate::domain::bounds;
 use crate::domain::decimal::Decimal;
 use crate::domain::id::TokenId;
+use crate::domain::time::Day;
 
 /// A charge that violates L10.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -163,13 +164,20 @@ impl Weights {
     }
 }
 
-/// L10: charges of tokens with ids in `from..=to` that are not what their price says, at most a hundred.
-pub async fn list_price_violations(conn: &mut Conn, from: i64, to: i64) -> Result<Vec<PriceViolation>, StorageError> {
+/// L10: charges since about `since`, of tokens with ids in `from..=to`, that are not what their price says, at most a
+/// hundred.
+pub async fn list_price_violations(
+    conn: &mut Conn,
+    from: i64,
+    to: i64,
+    since: Day,
+) -> Result<Vec<PriceViolation>, StorageError> {
     let used = sqlx::query!(
         "select id, content from prices where id in (select distinct price_id from charges \
-           where token_id >= $1 and token_id <= $2)",
+           where token_id >= $1 and token_id <= $2 and at >= extract(epoch from $3::date - 2)::bigint)",
         from,
-        to
+        to,
+        since as Day
     )
     .fetch_all(&mut *conn)
     .await?;
@@ -195,7 +203,8 @@ pub async fn list_price_violations(conn: &mut Conn, from: i64, to: i64) -> Resul
                   else (c.units->>unit)::numeric end as count) v) as by_price
              from charges c left join weights w on w.price = c.price_id and c.prompt_tokens > w.above
                and (w.upto is null or c.prompt_tokens <= w.upto)
-             where c.token_id >= $1 and c.token_id <= $2 and c.price_id is not null) priced
+             where c.token_id >= $1 and c.token_id <= $2 and c.at >= extract(epoch from $10::date - 2)::bigint
+               and c.price_id is not null) priced
            where by_price is distinct from recorded limit 100"#,
         from,
         to,
@@ -205,7 +214,8 @@ pub async fn list_price_violations(conn: &mut Conn, from: i64, to: i64) -> Resul
         &weights.unit,
         &weights.least,
         &weights.weight,
-        Weights::denominator().to_string()
+        Weights::denominator().to_string(),
+        since as Day
     )
     .fetch_all(conn)
     .await?;

@@ -1,6 +1,7 @@
 //! The settings and the standbys of PostgreSQL itself.
 
 use super::{Conn, StorageError};
+use crate::domain::time::UnixTime;
 
 /// What decides how safe commits are, and how many connections there may be.
 #[derive(Debug)]
@@ -15,6 +16,11 @@ pub struct ServerState {
     pub archiver_fails: bool,
     /// Connections of roles without special rights.
     pub connections: i64,
+    /// Such as `17.2`.
+    pub version: String,
+    pub is_writable: bool,
+    /// When a file of the log was last archived, since the statistics began.
+    pub last_archived_time: Option<UnixTime>,
 }
 
 /// Reads it from the server of this connection.
@@ -29,7 +35,11 @@ pub async fn find(conn: &mut Conn) -> Result<ServerState, StorageError> {
              from pg_stat_archiver) as "archiver_fails!",
            (select sum(case name when 'max_connections' then setting::bigint else -setting::bigint end)::bigint
              from pg_settings where name in ('max_connections', 'superuser_reserved_connections',
-               'reserved_connections')) as "connections!""#
+               'reserved_connections')) as "connections!",
+           current_setting('server_version') as "version!",
+           current_setting('transaction_read_only') = 'off' as "is_writable!",
+           (select extract(epoch from last_archived_time)::bigint from pg_stat_archiver)
+             as "last_archived_time: UnixTime""#
     )
     .fetch_one(conn)
     .await?;

@@ -9,7 +9,7 @@ use sqlx::{AssertSqlSafe, PgPool};
 use crate::harness::constraints::{Break, assert_all_tested, assert_each_refused};
 
 /// One valid row of every table, each with the id 1.
-const ROWS: [&str; 26] = [
+const ROWS: [&str; 27] = [
     "insert into installation (id, key_check, cell_label, created_time) values (1, '\\x00', '00', 1)",
     "insert into users (id, username, username_folded, display_name, email, password_hash, role, status, group_name, \
      quota, used_quota, request_count, token_api_enabled, created_time, username_skeleton) overriding system value \
@@ -54,13 +54,22 @@ const ROWS: [&str; 26] = [
     "insert into restorable_tokens (token_id, user_id, deleted_time) values (1, 1, 1)",
     "insert into wrapped_secrets (generation, key_check, wrapped) values (1, '\\x01', '\\x00')",
     "insert into price_versions (number, created_time, created_by, note, file, data) values (1, 1, 1, '', '{}', '[]')",
+    "insert into servers (id, name, version, newest_migration, settings, started_time, seen_time) \
+     values ('a', 'a', '1', 1, '{}', 1, 1)",
 ];
 
 const AUDIT_ROW: &str = "insert into audit_log (id, at, actor_name, action, subject_kind, ip, request_id, details) \
                          overriding system value values (1, 1, '', '', '', '', '', '{}')";
 
 /// Each constraint, and statements that violate only this constraint.
-const BREAKS: [Break; 115] = [
+const BREAKS: [Break; 122] = [
+    ("servers_pkey", &[ROWS[26]]),
+    ("servers_name_length", &["update servers set name = ''", "update servers set name = repeat('a', 256)"]),
+    ("servers_started_before_seen", &["update servers set started_time = seen_time + 1"]),
+    ("invariants_pkey", &["insert into invariants (name) values ('L3')"]),
+    ("invariants_counts", &["update invariants set found = -1", "update invariants set violations = -1"]),
+    ("proof_round_pkey", &["insert into proof_round default values"]),
+    ("proof_round_one_row", &["insert into proof_round (id) values (2)"]),
     ("restorable_tokens_pkey", &[ROWS[23]]),
     ("restorable_tokens_token_fk", &["update restorable_tokens set token_id = 2"]),
     ("restorable_tokens_user_fk", &["update restorable_tokens set user_id = 2"]),
@@ -393,6 +402,9 @@ async fn every_constraint_outside_the_ledger_is_tested(pool: PgPool) {
         "price_versions",
         "wrapped_secrets",
         "sealing_key",
+        "servers",
+        "invariants",
+        "proof_round",
     ];
     assert_all_tested(&pool, &tables, &BREAKS).await;
 }

@@ -1,5 +1,6 @@
 //! The invariants of the ledger, for the tests and the soak test: L1 to L9 as SQL, L10 by the proof of the doctor.
 
+use keymeter::domain::time::Day;
 use keymeter::storage::price_proof::list_price_violations;
 use sqlx::{AssertSqlSafe, PgPool};
 
@@ -94,7 +95,7 @@ pub async fn violations(pool: &PgPool) -> sqlx::Result<Vec<String>> {
         let rows: Vec<String> = sqlx::query_scalar(AssertSqlSafe(rows)).fetch_all(pool).await?;
         found.extend((!rows.is_empty()).then(|| format!("{invariant}: {rows:?}")));
     }
-    let priced = list_price_violations(&mut *pool.acquire().await?, 0, i64::MAX).await.unwrap();
+    let priced = list_price_violations(&mut *pool.acquire().await?, 0, i64::MAX, Day::FIRST).await.unwrap();
     found.extend((!priced.is_empty()).then(|| format!("L10: charges that are not what their prices say: {priced:?}")));
     Ok(found)
 }

@@ -29,6 +29,20 @@ const MIN_SERVER_VERSION: u32 = 140_000;
 /// How long the first connection may take.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
 
+/// Why no connection can be opened, and what to do.
+fn explained(cause: &sqlx::Error) -> String {
+    // The first answer to a connection was none, or nothing that PostgreSQL says.
+    if let sqlx::Error::Protocol(text) = cause
+        && text.contains("SSLRequest")
+    {
+        return NOT_POSTGRES.to_owned();
+    }
+    format!("{cause}; {}", remedy(cause))
+}
+
+const NOT_POSTGRES: &str = "what answers there closes the connection: a proxy such as HAProxy that has no PostgreSQL behind it, \
+     or another program; check that a PostgreSQL is up, and DATABASE_URL";
+
 /// What to do if no connection can be opened.
 fn remedy(cause: &sqlx::Error) -> &'static str {
     let refused = cause.as_database_error();
@@ -56,7 +70,7 @@ const CERTIFICATE: &str = "if an authority of your own has signed its certificat
 #[derive(Debug, thiserror::Error)]
 pub enum OpenError {
     /// No answer, or the credentials were refused.
-    #[error("cannot reach PostgreSQL at {place}: {cause}; {}", remedy(.cause))]
+    #[error("cannot reach PostgreSQL at {place}: {}", explained(.cause))]
     Unreachable {
         /// Host and port or the directory of the socket, never the password.
         place: String,

@@ -8,3 +8,8 @@ pub const VERSION: &str = match option_env!("KEYMETER_VERSION") {
     Some(version) => version,
     None => env!("CARGO_PKG_VERSION"),
 };
+
+/// The commit that this program was built from; `None` but in a release.
+pub fn commit() -> Option<&'static str> {
+    VERSION.split_once(" (").and_then(|(_, built)| built.split_once(',')).map(|(commit, _)| commit)
+}

@@ -16,9 +16,14 @@ use crate::domain::usage::UnlimitedLimit;
 use crate::telemetry::MetricsAccess;
 use crate::telemetry::log::LogFormat;
 
+/// The most characters of `server.name`.
+const MAX_SERVER_NAME_CHARS: usize = 255;
+
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ServerSettings {
+    #[serde(deserialize_with = "server_name")]
+    pub name: String,
     pub listen: String,
     #[serde(deserialize_with = "networks")]
     pub trusted_proxies: Vec<IpNet>,
@@ -233,6 +238,21 @@ fn secret<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<Option<Se
 fn path<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<Option<PathBuf>, D::Error> {
     let text = String::deserialize(deserializer)?;
     Ok(if text.is_empty() { None } else { Some(text.into()) })
+}
+
+/// An empty text is the name of the machine.
+fn server_name<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<String, D::Error> {
+    let name = String::deserialize(deserializer)?;
+    let is_valid = |name: &str| name.chars().count() <= MAX_SERVER_NAME_CHARS && !name.chars().any(char::is_control);
+    if !is_valid(&name) {
+        let what = format!("it must have at most {MAX_SERVER_NAME_CHARS} characters, without control characters");
+        return Err(serde::de::Error::custom(what));
+    }
+    if !name.trim().is_empty() {
+        return Ok(name);
+    }
+    let machine = rustix::system::uname().nodename().to_string_lossy().into_owned();
+    Ok(if machine.is_empty() || !is_valid(&machine) { "unnamed".to_owned() } else { machine })
 }
 
 /// Networks, or single addresses.

@@ -17,6 +17,7 @@ use prometheus_client::metrics::counter::ConstCounter;
 use tracing_appender::non_blocking::{ErrorCounter, NonBlockingBuilder, WorkerGuard};
 use tracing_subscriber::Layer;
 use tracing_subscriber::filter::Targets;
+use tracing_subscriber::fmt::MakeWriter;
 use tracing_subscriber::fmt::writer::BoxMakeWriter;
 use tracing_subscriber::layer::SubscriberExt;
 use tracing_subscriber::util::SubscriberInitExt;
@@ -56,13 +57,23 @@ pub enum Writing {
     InBackground,
 }
 
+/// What is written, and how.
+#[derive(Debug, Clone, Copy)]
+pub struct Lines<'a> {
+    /// As `RUST_LOG` has it.
+    pub filter: &'a str,
+    pub format: LogFormat,
+    /// The name of this server, in every line of JSON.
+    pub server: &'a str,
+}
+
 /// Starts the log, on standard error, and the traces. When what it returns is dropped, lines that wait are written, for
 /// at most a second.
 ///
 /// # Errors
 /// The filter is invalid.
 pub fn start(
-    (filter, format): (&str, LogFormat),
+    Lines { filter, format, server }: Lines<'_>,
     writing: Writing,
     traces: Option<&Traces>,
 ) -> Result<Option<WorkerGuard>, String> {
@@ -77,10 +88,14 @@ pub fn start(
             (BoxMakeWriter::new(lines), Some(guard))
         }
     };
-    let lines = tracing_subscriber::fmt::layer().with_writer(writer).with_ansi(stderr().is_terminal());
+    let lines = tracing_subscriber::fmt::layer().with_ansi(stderr().is_terminal());
     let lines = match format {
-        LogFormat::Text => lines.boxed(),
-        LogFormat::Json => lines.json().flatten_event(true).with_current_span(false).boxed(),
+        LogFormat::Text => lines.with_writer(writer).boxed(),
+        LogFormat::Json => {
+            let named =
+                NamedLines { start: format!("{{\"server\":{},", serde_json::Value::from(server)), lines: writer };
+            lines.json().flatten_event(true).with_current_span(false).with_writer(named).boxed()
+        }
     };
     let log = tracing_subscriber::registry()
         .with(lines.with_filter(filter))
@@ -89,6 +104,41 @@ pub fn start(
         .with(traces.map(Traces::layer));
     log.try_init().map_err(|error| format!("the log cannot be started: {error}"))?;
     Ok(guard)
+}
+
+/// Adds the name of the server to lines that are JSON objects.
+struct NamedLines {
+    /// What each line begins with instead of its brace.
+    start: String,
+    lines: BoxMakeWriter,
+}
+
+impl<'a> MakeWriter<'a> for NamedLines {
+    type Writer = NamedLine<'a, <BoxMakeWriter as MakeWriter<'a>>::Writer>;
+
+    fn make_writer(&'a self) -> Self::Writer {
+        NamedLine { start: &self.start, lines: self.lines.make_writer() }
+    }
+}
+
+/// Writes a line, which comes in one piece.
+struct NamedLine<'a, W> {
+    start: &'a str,
+    lines: W,
+}
+
+impl<W: Write> Write for NamedLine<'_, W> {
+    fn write(&mut self, line: &[u8]) -> io::Result<usize> {
+        match line.strip_prefix(b"{") {
+            Some(members) => self.lines.write_all(&[self.start.as_bytes(), members].concat())?,
+            None => self.lines.write_all(line)?,
+        }
+        Ok(line.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.lines.flush()
+    }
 }
 
 /// Standard error, for a thread that flushes whenever no line waits. It pauses after each flush, so requests need not

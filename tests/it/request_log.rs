@@ -32,7 +32,11 @@ fn level_and_cause(line: &Value) -> (&str, &str) {
 #[sqlx::test(migrations = false)]
 async fn a_failure_has_its_cause_on_the_line_of_its_request(pool: PgPool) {
     let dir = tempfile::tempdir().unwrap();
-    let settings = [("DATABASE_URL", url(&pool)), ("KEYMETER_LOG__FORMAT", "json".to_owned())];
+    let settings = [
+        ("DATABASE_URL", url(&pool)),
+        ("KEYMETER_LOG__FORMAT", "json".to_owned()),
+        ("KEYMETER_SERVER__NAME", "a \"b\"".to_owned()),
+    ];
     let settings = settings.each_ref().map(|(name, value)| (*name, value.as_str()));
     let server = Server::start(dir.path(), &settings).await;
     let root = Client::root(&server).await;
@@ -45,6 +49,7 @@ async fn a_failure_has_its_cause_on_the_line_of_its_request(pool: PgPool) {
     fine.ok();
     let written = line(&server, &fine, "fine-1").await;
     assert_eq!(level_and_cause(&written), ("INFO", ""));
+    assert_eq!(written["server"], "a \"b\"");
     let calls = |line: &Value| (line["db_calls"].as_u64().unwrap(), line["db_us"].as_u64().unwrap());
     let (count, micros) = calls(&written);
     assert!(count > 0 && micros > 0 && micros <= written["us"].as_u64().unwrap(), "{written}");

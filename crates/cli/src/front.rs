@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use clap::Args;
 use http::Uri;
 use keymeter::telemetry;
-use keymeter::telemetry::log::{LogFormat, Writing};
+use keymeter::telemetry::log::{Lines, LogFormat, Writing};
 use keymeter_door::arguments::{DoorArgs, read_secret};
 use keymeter_door::settings::DoorOptions;
 use keymeter_front::settings::{FrontOptions, FrontSettings, KeyHeader, OnLeave};
@@ -92,7 +92,8 @@ pub fn run(arguments: FrontArgs) -> Result<(), CommandFailure> {
     let filter = arguments.door.log_filter.clone();
     let is_demo = arguments.upstream.as_deref() == Some(DEMO);
     let mut settings = arguments.settings()?;
-    let _waiting_lines = telemetry::log::start((&filter, LogFormat::Text), Writing::InBackground, None)?;
+    let log = Lines { filter: &filter, format: LogFormat::Text, server: "" };
+    let _waiting_lines = telemetry::log::start(log, Writing::InBackground, None)?;
     let runtime = tokio::runtime::Runtime::new().map_err(|error| format!("cannot start threads: {error}"))?;
     let served = runtime.block_on(async {
         let caught = |kind| signal(kind).map_err(|error| format!("cannot catch a signal: {error}"));

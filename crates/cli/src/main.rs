@@ -36,7 +36,7 @@ use keymeter::app::{self, App, Opened};
 use keymeter::config::Config;
 use keymeter::service::passwords::HashCost;
 use keymeter::service::rng::Rng;
-use keymeter::telemetry::log::Writing;
+use keymeter::telemetry::log::{Lines, Writing};
 use keymeter::telemetry::traces::Traces;
 use keymeter::version::VERSION;
 use keymeter::{service, telemetry};
@@ -221,7 +221,7 @@ fn execute(cli: Cli) -> Result<ExitCode, CommandFailure> {
         ("", Writing::AtOnce)
     };
     let traces = Traces::start(endpoint)?;
-    let log = (config.log.filter.as_str(), config.log.format);
+    let log = Lines { filter: &config.log.filter, format: config.log.format, server: &config.server.name };
     let _waiting_lines = telemetry::log::start(log, writing, traces.as_ref())?;
     if !matches!(command, Command::Health) {
         restart_without_pgoptions(&config)?;

@@ -8,6 +8,7 @@ pub mod jobs;
 pub mod ledger;
 pub mod log;
 mod process;
+pub mod recent_figures;
 pub mod refused_requests;
 pub mod requests;
 pub mod seldom;
@@ -43,10 +44,12 @@ pub struct Metrics {
     process: Registry,
 }
 
-/// A registry with the metrics of the process; the name of every metric begins with `keymeter_`.
-pub fn registry() -> Registry {
+/// A registry with the metrics of this server; the name of every metric begins with `keymeter_`.
+pub fn registry(server: &str, commit: Option<&str>) -> Registry {
     let mut registry = Registry::with_prefix("keymeter");
-    registry.register("build", "The version of this program", Info::new([("version", env!("CARGO_PKG_VERSION"))]));
+    let build = [("version", env!("CARGO_PKG_VERSION")), ("commit", commit.unwrap_or_default()), ("server", server)];
+    let build = Info::new(build.map(|(name, value)| (name, value.to_owned())));
+    registry.register("build", "The program of this server, and the server's name", build);
     registry.register_collector(Box::new(log::DroppedLines));
     registry
 }

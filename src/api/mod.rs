@@ -48,6 +48,7 @@ pub mod sessions;
 pub mod settings;
 pub mod sign_in;
 pub mod state;
+pub mod system;
 pub mod tokens;
 mod units;
 pub mod usage;

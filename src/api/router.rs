@@ -23,7 +23,7 @@ use super::state::AppState;
 use super::{
     access_tokens, activity, audit, auth, dashboard, enablement, forecasts, gateways, health, imports, keys,
     locked_accounts, middleware, models, old_keys, overview, price_costs, price_versions, prices, refused_requests,
-    request_history, sessions, settings, sign_in, tokens, usage, usage_reports, users,
+    request_history, sessions, settings, sign_in, system, tokens, usage, usage_reports, users,
 };
 use crate::service::rng::Rng;
 use crate::storage::sessions::SessionTable;
@@ -172,6 +172,7 @@ fn of_administrators() -> impl IntoIterator<Item = Endpoint> {
         endpoint!(imports::list),
         endpoint!(locked_accounts::list),
         endpoint!(settings::list),
+        endpoint!(system::show),
         endpoint!(overview::show_all_users),
         endpoint!(usage_reports::show),
         endpoint!(refused_requests::list),

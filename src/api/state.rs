@@ -30,6 +30,7 @@ use crate::service::request_history::RequestHistory;
 use crate::service::sessions::Sessions;
 use crate::service::sign_in::SignIn;
 use crate::service::sign_in_limits::SignInLimits;
+use crate::service::system::System;
 use crate::service::tokens::Tokens;
 use crate::service::usage::Usage;
 use crate::service::usage_reports::UsageReports;
@@ -59,12 +60,13 @@ pub struct AppState {
     pub gateways: Gateways,
     pub audit: Audit,
     pub imports: Imports,
+    pub system: System,
     pub account_rules: Arc<AccountRules>,
     pub ledger: Arc<Ledger>,
     pub prices: Arc<Prices>,
     pub price_versions: PriceVersions,
     pub authenticator: Arc<Authenticator>,
-    pub metrics: Metrics,
+    pub metrics: Arc<Metrics>,
     pub http_metrics: HttpMetrics,
     /// True once the server begins to stop.
     pub draining: Arc<AtomicBool>,

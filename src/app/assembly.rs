@@ -55,9 +55,11 @@ use crate::service::refused_requests::RefusedRequests;
 use crate::service::report_queue::ReportQueue;
 use crate::service::request_history::RequestHistory;
 use crate::service::rng::Rng;
+use crate::service::servers::Servers;
 use crate::service::sessions::Sessions;
 use crate::service::sign_in::SignIn;
 use crate::service::sign_in_limits::SignInLimits;
+use crate::service::system::System;
 use crate::service::tokens::{TokenRules, Tokens};
 use crate::service::usage::Usage;
 use crate::service::usage_reports::UsageReports;
@@ -67,8 +69,10 @@ use crate::storage::sessions::SessionTable;
 use crate::telemetry::caches::InvalidationMetrics;
 use crate::telemetry::clock::ClockMetrics;
 use crate::telemetry::jobs::JobMetrics;
+use crate::telemetry::recent_figures::RecentMetrics;
 use crate::telemetry::requests::HttpMetrics;
 use crate::telemetry::{self, Metrics};
+use crate::version::{self, VERSION};
 
 /// The assembled service.
 pub struct App {
@@ -80,6 +84,8 @@ pub struct App {
     pub prices: Arc<Prices>,
     pub(super) clock_reader: Arc<ClockReader>,
     pub(super) job_metrics: JobMetrics,
+    pub(super) recent: Arc<RecentMetrics>,
+    pub(super) servers: Arc<Servers>,
     /// Ends the usage that was counted in the future. Taken by the background task.
     pub repairer: Option<(ClockRepairer, mpsc::Receiver<UserId>)>,
     /// Taken when the service begins.
@@ -100,7 +106,7 @@ impl App {
         let Opened { db, vault } = opened;
         let base = Base { db, clock, rng, vault };
         let Base { db, clock, rng, vault } = &base;
-        let mut registry = telemetry::registry();
+        let mut registry = telemetry::registry(&config.server.name, version::commit());
         let http_metrics = HttpMetrics::register(&mut registry);
         db.register_metrics(&mut registry);
         let groups = Groups::new(config.groups.clone());
@@ -149,6 +155,9 @@ impl App {
         };
         let ledger = Arc::new(Ledger::start(core.clone(), parts, &rules, &mut registry));
         let job_metrics = JobMetrics::register(&mut registry, jobs::names());
+        let metrics = Arc::new(Metrics::new(registry));
+        let recent = Arc::new(RecentMetrics::new(Arc::clone(&metrics)));
+        let servers = Arc::new(Servers::new(&base, (&config.server.name, VERSION), &config.shown));
 
         let own_tokens = Arc::new(Loader::start(OwnTokens(db.clone())));
         let key_holders = Arc::new(KeyHolders::new(&core, key_reader.clone()));
@@ -184,7 +193,8 @@ impl App {
             price_versions: PriceVersions::new(core.clone(), Arc::clone(&prices)),
             prices: Arc::clone(&prices),
             authenticator,
-            metrics: Metrics::new(registry),
+            system: System::new(core.clone(), Arc::clone(&servers), Arc::clone(&recent), job_metrics.clone()),
+            metrics,
             http_metrics,
             draining: Arc::default(),
             is_outdated,
@@ -204,6 +214,8 @@ impl App {
             prices,
             clock_reader,
             job_metrics,
+            recent,
+            servers,
             repairer: Some((repairer, repair_queue)),
             watch: Some(watch),
         })

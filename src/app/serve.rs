@@ -69,7 +69,7 @@ async fn run(
     let (refused_requests, old_key_uses) = (Arc::clone(&app.refused_requests), Arc::clone(&app.old_key_uses));
     let routers = Routers { router: app.router, when_full: router_when_full(Arc::clone(&app.state)) };
     let draining = Arc::clone(&app.state.draining);
-    let watch = app.watch.take();
+    let (watch, servers) = (app.watch.take(), Arc::clone(&app.servers));
     let mut min_migration = None;
     drop(app.state);
     let stopped = async {
@@ -95,6 +95,7 @@ async fn run(
     if let Err(error) = old_key_uses.write().await {
         tracing::warn!(%error, "the last uses of replaced keys are lost");
     }
+    servers.leave().await;
     db.close().await;
     min_migration.map_or(Ok(()), |needed| Err(OpenError::NewerSchema(needed).into()))
 }
@@ -147,6 +148,8 @@ impl App {
             tokio::spawn(write_refused),
             tokio::spawn(Arc::clone(&self.old_key_uses).run()),
             tokio::spawn(Arc::clone(&self.prices).run()),
+            tokio::spawn(Arc::clone(&self.recent).run()),
+            tokio::spawn(Arc::clone(&self.servers).run()),
             tokio::spawn(self.state.core.invalidator.clone().listen(db, Arc::clone(&self.clock_reader))),
         ];
         tasks.extend(self.repairer.take().map(|(repairer, queue)| tokio::spawn(repairer.run(queue))));

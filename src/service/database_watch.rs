@@ -11,7 +11,7 @@ use super::core::Core;
 use crate::domain::audit::{Action, Actor, AuditEntry, Subject};
 use crate::storage::acknowledged::Acknowledged;
 use crate::storage::server_state::DatabaseState;
-use crate::storage::{self, Conn, StorageError, audit, database_figures, newest_migration};
+use crate::storage::{self, Conn, StorageError, audit, database_figures, newest_migration, proof_rounds};
 use crate::telemetry::database::DatabaseMetrics;
 use crate::telemetry::ledger::LostAnswers;
 use crate::telemetry::seldom::Seldom;
@@ -109,8 +109,9 @@ impl DatabaseWatch {
 
     async fn measure(&self) -> Result<(), StorageError> {
         let now = self.core.clock.now();
-        let read = async |conn: &mut Conn| database_figures::read(conn, now).await;
-        let figures = self.core.db.bounded_not_reserved(read).await?;
+        let read =
+            async |conn: &mut Conn| Ok((database_figures::read(conn, now).await?, proof_rounds::list(conn).await?));
+        let (figures, (invariants, _)) = self.core.db.bounded_not_reserved(read).await?;
         for (gauge, value) in [
             (&self.metrics.reservations_open, figures.reservations_open),
             (&self.metrics.reservations_overdue, figures.reservations_overdue_seconds),
@@ -121,6 +122,9 @@ impl DatabaseWatch {
             (&self.metrics.archiver_failed, figures.archiver_failed),
         ] {
             gauge.set(value);
+        }
+        for invariant in &invariants {
+            self.metrics.set_violations(&invariant.name, invariant.violations);
         }
         self.metrics.set_standbys(figures.synchronous_standbys, figures.other_standbys);
         Ok(())

@@ -16,11 +16,17 @@ pub struct DatabaseMetrics {
     pub idempotency_records: Gauge,
     pub archiver_failed: Gauge,
     standbys: Family<StandbyLabels, Gauge>,
+    invariant_violations: Family<InvariantLabels, Gauge>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Hash, EncodeLabelSet)]
 struct StandbyLabels {
     sync_state: &'static str,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Hash, EncodeLabelSet)]
+struct InvariantLabels {
+    invariant: String,
 }
 
 impl DatabaseMetrics {
@@ -49,7 +55,13 @@ impl DatabaseMetrics {
         registry.register("archiver_failures", failed, metrics.archiver_failed.clone());
         let standbys = "Standbys that are connected; sync_state is known to roles with pg_monitor, others see async";
         registry.register("standbys", standbys, metrics.standbys.clone());
+        let violations = "Violations of an invariant of the ledger, of the last whole proof or the running one";
+        registry.register("invariant_violations", violations, metrics.invariant_violations.clone());
         metrics
+    }
+
+    pub fn set_violations(&self, invariant: &str, count: i64) {
+        self.invariant_violations.get_or_create(&InvariantLabels { invariant: invariant.to_owned() }).set(count);
     }
 
     pub fn set_standbys(&self, synchronous: i64, others: i64) {

@@ -31,6 +31,11 @@ impl JobMetrics {
         metrics
     }
 
+    /// When these jobs last succeeded, Unix time; 0 until then.
+    pub fn list(&self, jobs: impl Iterator<Item = &'static str>) -> impl Iterator<Item = (&'static str, i64)> {
+        jobs.map(|name| (name, self.0.get(&JobLabels { name }).map_or(0, |at| at.get())))
+    }
+
     /// A job did all that there was to do, at this Unix time.
     pub fn succeeded(&self, name: &'static str, now: i64) {
         self.0.get_or_create(&JobLabels { name }).set(now);

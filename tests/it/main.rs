@@ -130,6 +130,7 @@ mod sign_in_limits;
 mod spend;
 mod stalled;
 mod start;
+mod system;
 mod token_listing;
 mod token_policy;
 mod units;

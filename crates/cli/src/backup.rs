@@ -4,6 +4,7 @@ use std::path::Path;
 
 use keymeter::app::{self, Database};
 use keymeter::config::Config;
+use keymeter::storage::{self, Db, StorageError, installation};
 use keymeter_postgres::backup::{self, BackedUp};
 
 use crate::failure::CommandFailure;
@@ -21,7 +22,11 @@ pub async fn back_up(config: &Config, to: &Path) -> Result<(), CommandFailure> {
             connect: &database.options.connect,
             master_key_is_set: config.secrets.master_key.is_some(),
         };
-        backup::back_up(from, to).await.map_err(CommandFailure::from)
+        let has_key = backup::back_up(from, to).await?;
+        record(database)
+            .await
+            .map_err(|error| format!("the backup is whole, but its time is not recorded: {error}"))?;
+        Ok::<_, CommandFailure>(has_key)
     };
     let has_key = app::with_database(config, back_up).await?;
     print_line(&format!("the database is in {}", to.display()));
@@ -30,6 +35,16 @@ pub async fn back_up(config: &Config, to: &Path) -> Result<(), CommandFailure> {
     } else {
         "the master key is not: it is in the settings; keep a copy of it elsewhere"
     });
+    Ok(())
+}
+
+/// Lets administrators see when the last backup ended.
+async fn record(database: &Database) -> Result<(), StorageError> {
+    let db = Db::open(&database.options);
+    let mut tx = db.begin().await?;
+    installation::update_backup_time(&mut tx).await?;
+    storage::commit(tx).await?;
+    db.close().await;
     Ok(())
 }
 

@@ -12,11 +12,11 @@ use keymeter::domain::audit::{Action, AuditFilter};
 use keymeter::domain::calendar::{Calendar, Moment};
 use keymeter::domain::clock::{Clock, SystemClock};
 use keymeter::service::clock_repair;
+use keymeter::service::proof::{self, BrokenInvariant};
 use keymeter::service::secrets::{MasterKey, SecretsError};
 use keymeter::service::vault::Vault;
 use keymeter::storage::clock_repair::allow_minutes;
-use keymeter::storage::consistency::{self, DayViolation, RollUpViolation, Violation};
-use keymeter::storage::price_proof::{self, PriceViolation};
+use keymeter::storage::consistency::{self, RollUpViolation};
 use keymeter::storage::{self, Db, StorageError, audit, keys, secrets, server_state, tokens};
 
 /// Ids per statement.
@@ -218,8 +218,7 @@ async fn examine_contents(db: &Db, master_key: &MasterKey, zone: &str, report: &
 }
 
 /// Checks L1, L3, L5, L9 and L10 for every token and every wallet. Each statement runs on its own snapshot and ends its
-/// transaction, so that nothing waits for longer than one statement takes. L2 and L4 cannot be checked on the rows: L2
-/// follows from how operations are applied, and L4 from the commit before the answer.
+/// transaction, so that nothing waits for longer than one statement takes.
 async fn examine_ledger(db: &Db, zone: &str, report: &mut Report) -> Result<(), StorageError> {
     let mut snapshot = consistency::snapshot(db).await?;
     let rows = consistency::count_rows(&mut snapshot).await?;
@@ -227,9 +226,9 @@ async fn examine_ledger(db: &Db, zone: &str, report: &mut Report) -> Result<(), 
     let negative = consistency::count_negative_balances(&mut snapshot).await?;
     let mut rollup_violations = consistency::list_rollup_violations_of_everyone(&mut snapshot).await?;
     drop(snapshot);
-    let mut violations = Vec::new();
+    let mut findings = Vec::new();
     if negative > 0 {
-        violations.push(format!("L1: {negative} balances are negative"));
+        findings.push(BrokenInvariant::new("L1", format!("{negative} balances are negative")));
     }
     let steps = |rows: i64| u64::try_from(rows / STEP + 1).unwrap_or(0);
     let bar = progress_bar("ledger", steps(rows.tokens) + steps(rows.users));
@@ -239,29 +238,7 @@ async fn examine_ledger(db: &Db, zone: &str, report: &mut Report) -> Result<(), 
         let Some(to) = consistency::find_end_of_tokens(&mut snapshot, from, STEP).await? else {
             break;
         };
-        for Violation { id, recorded, sum } in consistency::list_token_violations(&mut snapshot, from, to).await? {
-            violations
-                .push(format!("L3: token {id} has used {recorded}, but its charges and open reservations are {sum}"));
-        }
-        for Violation { id, recorded, sum } in consistency::list_token_limit_violations(&mut snapshot, from, to).await?
-        {
-            violations.push(format!(
-                "L9: token {id} counts {recorded} as held or as used in a period, but its reservations or charges are {sum}"
-            ));
-        }
-        for violation in consistency::list_day_violations(&mut snapshot, from, to, zone, since).await? {
-            let DayViolation { token_id, day, recorded, sum } = violation;
-            violations
-                .push(format!("L5: token {token_id} spent {recorded} on {day}, but its charges of that day are {sum}"));
-        }
-        for violation in price_proof::list_price_violations(&mut snapshot, from, to).await? {
-            let PriceViolation { charge_id, token_id, recorded, by_price } = violation;
-            let what = match by_price {
-                Some(units) => format!("by its price it costs {units}"),
-                None => "its price is gone".to_owned(),
-            };
-            violations.push(format!("L10: charge {charge_id} of token {token_id} took {recorded}, but {what}"));
-        }
+        findings.extend(proof::prove_tokens(&mut snapshot, (from, to), zone, since).await?);
         next = to.checked_add(1);
         bar.inc(1);
     }
@@ -271,22 +248,13 @@ async fn examine_ledger(db: &Db, zone: &str, report: &mut Report) -> Result<(), 
         let Some(to) = consistency::find_end_of_users(&mut snapshot, from, STEP).await? else {
             break;
         };
-        let found = consistency::list_wallet_violations(&mut snapshot, from, to).await?;
-        for Violation { id, recorded, sum } in found {
-            violations.push(format!("L3: the wallet of user {id} has used {recorded}, but its tokens have used {sum}"));
-        }
-        let found = consistency::list_wallet_limit_violations(&mut snapshot, from, to).await?;
-        for Violation { id, recorded, sum } in found {
-            violations.push(format!(
-                "L9: the wallet of user {id} counts {recorded} as held or as used in a period, but its tokens have {sum}"
-            ));
-        }
+        findings.extend(proof::prove_wallets(&mut snapshot, (from, to)).await?);
         rollup_violations.extend(consistency::list_rollup_violations(&mut snapshot, from, to).await?);
         next = to.checked_add(1);
         bar.inc(1);
     }
     bar.finish_and_clear();
-    if violations.is_empty() {
+    if findings.is_empty() {
         print_good("ledger", "L1, L3, L5, L9 and L10 hold for every token and every wallet");
     }
     if rollup_violations.is_empty() {
@@ -306,8 +274,8 @@ async fn examine_ledger(db: &Db, zone: &str, report: &mut Report) -> Result<(), 
     if more > 0 {
         report.wrong("reports", &format!("{more} more sums are wrong"));
     }
-    for violation in violations {
-        report.wrong("ledger", &format!("{violation}; keep a dump of the database and report this"));
+    for BrokenInvariant { text, .. } in findings {
+        report.wrong("ledger", &format!("{text}; keep a dump of the database and report this"));
     }
     Ok(())
 }

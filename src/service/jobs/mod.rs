@@ -6,6 +6,7 @@
 
 mod expire_reservations;
 mod partitions;
+mod proof;
 mod usage_rollup;
 
 use std::sync::Arc;
@@ -24,7 +25,7 @@ use crate::storage::{self, Conn, Db, StorageError, retention, sign_in_limits};
 use crate::telemetry::jobs::JobMetrics;
 
 /// Every job that works on the tables, in this order.
-const JOBS: [Job; 19] = [
+const JOBS: [Job; 20] = [
     Job::any_time("make partitions of charges", |conn, round| Box::pin(partitions::make(conn, round))),
     Job::by_age("drop partitions of charges", |conn, round| Box::pin(partitions::drop_oldest(conn, round))),
     Job::any_time("make partitions of refusals", |conn, round| Box::pin(partitions::make_of_refusals(conn, round))),
@@ -47,6 +48,7 @@ const JOBS: [Job; 19] = [
     Job::by_age("delete old refused sign-ins", |conn, round| Box::pin(sign_in_lockouts(conn, round))),
     Job::by_age("add up usage", |conn, round| Box::pin(usage_rollup::step(conn, round))),
     Job::any_time("analyse tables without statistics", |conn, _| Box::pin(statistics(conn))),
+    Job::any_time("prove the ledger", |conn, round| Box::pin(proof::step(conn, round))),
 ];
 
 /// The names of all jobs, for the metric.

@@ -1,6 +1,7 @@
 //! Services on one database, with root and a gateway.
 
 use std::path::Path;
+use std::process::Output;
 
 use serde_json::{Value, json};
 use sqlx::PgPool;
@@ -72,9 +73,14 @@ impl Servers {
         private_postgres(self.dir())
     }
 
+    /// Runs a command with the settings of the first service.
+    pub fn run(&self, arguments: &[&str]) -> Output {
+        run(self.dir(), &borrowed(&self.settings), arguments)
+    }
+
     /// What `keymeter doctor` prints.
     pub fn doctor(&self) -> String {
-        let output = run(self.dir(), &borrowed(&self.settings), &["doctor"]);
+        let output = self.run(&["doctor"]);
         String::from_utf8([output.stdout, output.stderr].concat()).unwrap()
     }
 

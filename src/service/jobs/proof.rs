@@ -1,0 +1,66 @@
+//! Proves the ledger, a slice of tokens and one of wallets at a time, over and over. What it finds is in the metrics of
+//! every server.
+
+use std::collections::BTreeMap;
+
+use super::{Progress, Round};
+use crate::service::proof::{BrokenInvariant, prove_tokens, prove_wallets};
+use crate::storage::proof_rounds::{self, NextSlices};
+use crate::storage::{Conn, StorageError, clock_repair, consistency};
+
+/// Findings of a slice that the log names.
+const NAMED: usize = 10;
+
+pub(super) async fn step(conn: &mut Conn, round: Round) -> Result<Progress, StorageError> {
+    consistency::prepare(conn).await?;
+    clock_repair::allow_minutes(conn).await?;
+    let NextSlices { token, user } = proof_rounds::lock(conn).await?;
+    let (token, mut findings) = match token {
+        Some(from) => tokens(conn, from, round).await?,
+        None => (None, Vec::new()),
+    };
+    let user = match user {
+        Some(from) => wallets(conn, from, &mut findings).await?,
+        None => None,
+    };
+    let mut counts = BTreeMap::new();
+    for BrokenInvariant { invariant, .. } in &findings {
+        *counts.entry(*invariant).or_insert(0) += 1;
+    }
+    for (invariant, count) in counts {
+        proof_rounds::add_found(conn, invariant, count).await?;
+    }
+    for BrokenInvariant { text, .. } in findings.iter().take(NAMED) {
+        tracing::error!(
+            finding = text,
+            of = findings.len(),
+            "the ledger is inconsistent; keep a dump of the database, run `keymeter doctor`, and report this"
+        );
+    }
+    if token.is_none() && user.is_none() {
+        proof_rounds::end(conn, round.now).await?;
+    } else {
+        proof_rounds::update(conn, NextSlices { token, user }).await?;
+    }
+    Ok(Progress::Done)
+}
+
+/// The token after the slice, and what violates an invariant.
+async fn tokens(conn: &mut Conn, from: i64, round: Round) -> Result<(Option<i64>, Vec<BrokenInvariant>), StorageError> {
+    let zone = round.calendar.zone.name();
+    let since = consistency::find_first_whole_day(conn, zone).await?;
+    let Some(slice) = proof_rounds::find_slice(conn, from, since).await? else {
+        return Ok((None, Vec::new()));
+    };
+    let findings = prove_tokens(conn, (from, slice.to), zone, slice.since).await?;
+    Ok((slice.to.checked_add(1), findings))
+}
+
+/// The user after the slice.
+async fn wallets(conn: &mut Conn, from: i64, findings: &mut Vec<BrokenInvariant>) -> Result<Option<i64>, StorageError> {
+    let Some(to) = proof_rounds::find_last_wallet(conn, from).await? else {
+        return Ok(None);
+    };
+    findings.extend(prove_wallets(conn, (from, to)).await?);
+    Ok(to.checked_add(1))
+}

@@ -1,0 +1,106 @@
+//! What all servers are doing, for administrators.
+
+use std::sync::Arc;
+
+use super::core::Core;
+use super::jobs;
+use super::servers::{DifferingSetting, Servers, differing_settings};
+use crate::domain::known_server::KnownServer;
+use crate::domain::time::UnixTime;
+use crate::storage::database_figures::{self, DatabaseFigures};
+use crate::storage::proof_rounds::{self, ProvedInvariant};
+use crate::storage::server_state::{self, ServerState};
+use crate::storage::servers;
+use crate::storage::{Conn, StorageError, installation};
+use crate::telemetry::jobs::JobMetrics;
+use crate::telemetry::recent_figures::{RecentFigures, RecentMetrics};
+
+/// A report of the whole system.
+#[derive(Debug)]
+pub struct SystemReport {
+    pub now: UnixTime,
+    /// The server that reports.
+    pub own: KnownServer,
+    /// What it did in the last seconds.
+    pub recent: RecentFigures,
+    /// When each job last did all that there was to do on this server; 0 until then.
+    pub jobs: Vec<(&'static str, UnixTime)>,
+    /// All servers of the last hour.
+    pub servers: Vec<KnownServer>,
+    pub differing_settings: Vec<DifferingSetting>,
+    pub database: ServerState,
+    pub figures: DatabaseFigures,
+    /// A commit waits for the disk or a standby for too long.
+    pub is_stalled: bool,
+    pub invariants: Vec<ProvedInvariant>,
+    /// The end of the last whole proof of the ledger.
+    pub proved_time: Option<UnixTime>,
+    pub backup: Option<Backup>,
+}
+
+/// The newest backup that is known.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Backup {
+    pub time: UnixTime,
+    pub source: BackupSource,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum BackupSource {
+    /// `keymeter backup` ended.
+    Command,
+    /// PostgreSQL archived a file of its log.
+    Archiver,
+}
+
+#[derive(Debug)]
+pub struct System {
+    core: Core,
+    servers: Arc<Servers>,
+    recent: Arc<RecentMetrics>,
+    jobs: JobMetrics,
+}
+
+impl System {
+    pub const fn new(core: Core, servers: Arc<Servers>, recent: Arc<RecentMetrics>, jobs: JobMetrics) -> Self {
+        Self { core, servers, recent, jobs }
+    }
+
+    /// # Errors
+    /// The database.
+    pub async fn report(&self) -> Result<SystemReport, StorageError> {
+        let now = self.core.clock.now();
+        let read = async |conn: &mut Conn| {
+            let (invariants, proved_time) = proof_rounds::list(conn).await?;
+            Ok(SystemReport {
+                now,
+                own: self.servers.own(),
+                recent: self.recent.figures(),
+                jobs: self.jobs.list(jobs::names()).map(|(name, at)| (name, UnixTime::new(at))).collect(),
+                servers: servers::list(conn).await?,
+                differing_settings: Vec::new(),
+                database: server_state::find(conn).await?,
+                figures: database_figures::read(conn, now).await?,
+                is_stalled: self.core.db.is_stalled(),
+                invariants,
+                proved_time,
+                backup: installation::find_backup_time(conn).await?.map(Backup::by_command),
+            })
+        };
+        let mut report = self.core.db.bounded_not_reserved(read).await?;
+        report.differing_settings = differing_settings(&report.servers, now);
+        let archived = report.database.last_archived_time.map(Backup::by_archiver);
+        report.backup = report.backup.into_iter().chain(archived).max_by_key(|backup| backup.time);
+        Ok(report)
+    }
+}
+
+impl Backup {
+    const fn by_command(time: UnixTime) -> Self {
+        Self { time, source: BackupSource::Command }
+    }
+
+    const fn by_archiver(time: UnixTime) -> Self {
+        Self { time, source: BackupSource::Archiver }
+    }
+}

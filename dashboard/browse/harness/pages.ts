@@ -62,6 +62,7 @@ export const PAGES: DemoPage[] = [
   { name: 'admin-gateways', as: 'root', path: '/admin/gateways' },
   { name: 'admin-audit', as: 'root', path: '/admin/audit' },
   { name: 'admin-imports', as: 'root', path: '/admin/imports' },
+  { name: 'admin-system', as: 'root', path: '/admin/system' },
   { name: 'admin-settings', as: 'root', path: '/admin/settings' },
 ];
 

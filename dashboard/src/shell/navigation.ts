@@ -1,4 +1,5 @@
 import {
+  IconActivityHeartbeat,
   IconApi,
   IconChartAreaLine,
   IconChartBar,
@@ -56,6 +57,7 @@ export const administratorNavigation: NavigationEntry[] = [
   { href: '/admin/usage/requests', label: texts.adminUsage.requests, icon: IconListDetails },
   { href: '/admin/gateways', label: texts.adminGateways.title, icon: IconServer2 },
   { href: '/admin/audit', label: texts.adminAudit.title, icon: IconHistory },
+  { href: '/admin/system', label: texts.adminSystem.title, icon: IconActivityHeartbeat },
   { href: '/admin/settings', label: texts.adminSettings.title, icon: IconSettings },
 ];
 

@@ -86,6 +86,11 @@ export const appRoutes: AppRoute[] = [
     page: lazyPage(() => import('../pages/admin/audit/AuditPage')),
   },
   {
+    path: '/admin/system',
+    administrator: true,
+    page: lazyPage(() => import('../pages/admin/system/SystemPage')),
+  },
+  {
     path: '/admin/settings',
     administrator: true,
     page: lazyPage(() => import('../pages/admin/settings/SettingsPage')),

@@ -6,6 +6,7 @@ import { adminKey } from './adminKey';
 import { adminLists } from './adminLists';
 import { adminRequests } from './adminRequests';
 import { adminSettings } from './adminSettings';
+import { adminSystem } from './adminSystem';
 import { adminTokens } from './adminTokens';
 import { adminUsage } from './adminUsage';
 import { adminUser } from './adminUser';
@@ -58,4 +59,5 @@ export const en = {
   adminAudit,
   adminImports,
   adminSettings,
+  adminSystem,
 };

@@ -13,6 +13,9 @@
 //   used up        已用完                    audit log     审计日志
 //   dashboard      控制台                    allowed IPs   IP 白名单
 //   account        账户                      last 7 days   最近 7 天
+//   ledger         账本                      invariant     不变量
+//   server         服务器                    standby       备库
+//   backup         备份                      job           任务
 //
 // A space separates Chinese from Latin letters and digits, and no two Chinese characters: `typeset` removes it around values
 // that are Chinese. Readers are addressed as 你.
@@ -25,6 +28,7 @@ import { adminKey } from './adminKey';
 import { adminLists } from './adminLists';
 import { adminRequests } from './adminRequests';
 import { adminSettings } from './adminSettings';
+import { adminSystem } from './adminSystem';
 import { adminTokens } from './adminTokens';
 import { adminUsage } from './adminUsage';
 import { adminUser } from './adminUser';
@@ -78,4 +82,5 @@ export const zh: Texts = typeset({
   adminAudit,
   adminImports,
   adminSettings,
+  adminSystem,
 });

@@ -27,6 +27,8 @@ create table proof_round (
     id smallint constraint proof_round_pkey primary key default 1,
     next_token bigint default 0,
     next_user bigint default 0,
+    -- When the last slice was proved.
+    slice_time bigint,
     -- The end of the last round.
     ended_time bigint,
     constraint proof_round_one_row check (id = 1)

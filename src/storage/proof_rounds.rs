@@ -17,13 +17,16 @@ const MAX_USERS: i64 = 100;
 pub struct NextSlices {
     pub token: Option<i64>,
     pub user: Option<i64>,
+    /// When the last ones were proved.
+    pub slice_time: Option<UnixTime>,
 }
 
 /// Reads it, for an [`update`] in the same transaction.
 pub async fn lock(conn: &mut Conn) -> Result<NextSlices, StorageError> {
     let next = sqlx::query_as!(
         NextSlices,
-        r#"select next_token as token, next_user as "user" from proof_round where id = 1 for update"#
+        r#"select next_token as token, next_user as "user", slice_time as "slice_time: UnixTime" from proof_round
+           where id = 1 for update"#
     )
     .fetch_one(conn)
     .await?;
@@ -32,16 +35,21 @@ pub async fn lock(conn: &mut Conn) -> Result<NextSlices, StorageError> {
 
 /// Records how far the round is.
 pub async fn update(conn: &mut Conn, next: NextSlices) -> Result<(), StorageError> {
-    sqlx::query!("update proof_round set next_token = $1, next_user = $2 where id = 1", next.token, next.user)
-        .execute(conn)
-        .await?;
+    sqlx::query!(
+        "update proof_round set next_token = $1, next_user = $2, slice_time = $3 where id = 1",
+        next.token,
+        next.user,
+        next.slice_time as Option<UnixTime>
+    )
+    .execute(conn)
+    .await?;
     Ok(())
 }
 
 /// Ends the round: what it found is what holds until the next one ends.
 pub async fn end(conn: &mut Conn, now: UnixTime) -> Result<(), StorageError> {
     sqlx::query!(
-        "with ended as (update proof_round set next_token = 0, next_user = 0, ended_time = $1 where id = 1) \
+        "with ended as (update proof_round set next_token = 0, next_user = 0, slice_time = $1, ended_time = $1 where id = 1) \
          update invariants set violations = found, found = 0",
         now as UnixTime
     )

@@ -33,6 +33,9 @@ impl DatabaseMetrics {
     pub fn register(registry: &mut Registry) -> Self {
         let metrics = Self::default();
         metrics.set_standbys(0, 0);
+        for invariant in ["L3", "L5", "L9", "L10"] {
+            metrics.set_violations(invariant, 0);
+        }
         let open = "Open reservations, up to a million";
         registry.register("reservations_open", open, metrics.reservations_open.clone());
         let overdue = "For how long the oldest open reservation should have ended";

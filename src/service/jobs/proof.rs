@@ -11,10 +11,16 @@ use crate::storage::{Conn, StorageError, clock_repair, consistency};
 /// Findings of a slice that the log names.
 const NAMED: usize = 10;
 
+/// Seconds between two slices, of all servers together: a little less than between the rounds of one server's jobs.
+const PAUSE: i64 = 50;
+
 pub(super) async fn step(conn: &mut Conn, round: Round) -> Result<Progress, StorageError> {
     consistency::prepare(conn).await?;
     clock_repair::allow_minutes(conn).await?;
-    let NextSlices { token, user } = proof_rounds::lock(conn).await?;
+    let NextSlices { token, user, slice_time } = proof_rounds::lock(conn).await?;
+    if !round.now.is_due(slice_time, PAUSE) {
+        return Ok(Progress::Done);
+    }
     let (token, mut findings) = match token {
         Some(from) => tokens(conn, from, round).await?,
         None => (None, Vec::new()),
@@ -40,7 +46,8 @@ pub(super) async fn step(conn: &mut Conn, round: Round) -> Result<Progress, Stor
     if token.is_none() && user.is_none() {
         proof_rounds::end(conn, round.now).await?;
     } else {
-        proof_rounds::update(conn, NextSlices { token, user }).await?;
+        let slice_time = Some(round.now);
+        proof_rounds::update(conn, NextSlices { token, user, slice_time }).await?;
     }
     Ok(Progress::Done)
 }

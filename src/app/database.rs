@@ -2,6 +2,7 @@
 //! key.
 
 use std::path::Path;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use keymeter_postgres::data_dir::{MASTER_KEY_FILE, make_private};
@@ -16,7 +17,7 @@ use super::stop_signals::StopSignals;
 use crate::config::{Config, PlanCacheMode};
 use crate::service::secrets::SecretsError;
 use crate::service::vault::Vault;
-use crate::storage::{self, Db, DbOptions, SchemaState, installation, secrets};
+use crate::storage::{self, Db, DbOptions, Hosts, SchemaState, installation, secrets};
 
 /// After so long, connections that were not needed are closed.
 const CONNECTIONS_REST: Duration = Duration::from_mins(1);
@@ -45,8 +46,8 @@ impl Database {
             // Those of a command come on top of the server's.
             Use::Command => (settings.connections.clamp(1, COMMAND_CONNECTIONS), 0),
         };
-        let options = |connect| DbOptions {
-            connect,
+        let options = |hosts| DbOptions {
+            hosts: Arc::new(hosts),
             connections,
             reserved,
             plan_cache_mode: match settings.plan_cache_mode {
@@ -59,10 +60,9 @@ impl Database {
             rest: CONNECTIONS_REST,
         };
         if let Some(url) = &settings.url {
-            let connect = database_url::read(url.expose_secret())
-                .map_err(|invalid| StartError::Setting("database.url", invalid.to_string()))?
-                .application_name("keymeter");
-            return Ok(Self { options: options(connect), private: None });
+            let hosts = database_url::read(url.expose_secret())
+                .map_err(|invalid| StartError::Setting("database.url", invalid.to_string()))?;
+            return Ok(Self { options: options(hosts), private: None });
         }
         let settings = PostgresSettings {
             data_dir: &config.data_dir,
@@ -71,7 +71,7 @@ impl Database {
             shared_buffers_mb: settings.shared_buffers_mb,
         };
         let private = PrivatePostgres::start(&settings, purpose).await?;
-        Ok(Self { options: options(private.connect_options()), private: Some(private) })
+        Ok(Self { options: options(Hosts::new(private.connect_options(), [])), private: Some(private) })
     }
 
     /// For messages: without user and password.
@@ -79,13 +79,11 @@ impl Database {
         if let Some(private) = &self.private {
             return format!("{} in {}", private.describe(), config.data_dir.display());
         }
-        let connect = &self.options.connect;
-        format!(
-            "PostgreSQL {}:{}/{}",
-            connect.get_host(),
-            connect.get_port(),
-            connect.get_database().unwrap_or_else(|| connect.get_username())
-        )
+        let hosts = &self.options.hosts;
+        let places: Vec<_> = hosts.all().iter().map(|one| format!("{}:{}", one.get_host(), one.get_port())).collect();
+        let connect = hosts.current();
+        let database = connect.get_database().unwrap_or_else(|| connect.get_username());
+        format!("PostgreSQL {}/{database}", places.join(","))
     }
 
     /// How other programs connect to the private PostgreSQL.

@@ -161,7 +161,8 @@ pub struct SchemaState {
 /// See [`OpenError`].
 pub async fn inspect(options: &DbOptions) -> Result<SchemaState, OpenError> {
     let settings = SessionSettings::of(options);
-    let mut conn = connect(options, settings.asked_for(options.connect.clone())).await?;
+    options.hosts.find_primary().await;
+    let mut conn = connect(options, settings.asked_for(options.hosts.current().clone())).await?;
     settings.check(&mut conn).await.map_err(StorageError::from)??;
     let version = conn.server_version_num().unwrap_or(0);
     let server = format!("{}.{}", version / 10_000, version % 10_000);
@@ -198,7 +199,7 @@ pub async fn inspect(options: &DbOptions) -> Result<SchemaState, OpenError> {
 /// See [`OpenError`].
 pub async fn migrate(options: &DbOptions) -> Result<(), OpenError> {
     inspect(options).await?;
-    let mut conn = connect(options, options.connect.clone()).await?;
+    let mut conn = connect(options, options.hosts.current().clone()).await?;
     apply_pending(&mut conn, &MIGRATOR).await.map_err(OpenError::Migration)?;
     conn.close().await.map_err(StorageError::from)?;
     Ok(())
@@ -206,7 +207,7 @@ pub async fn migrate(options: &DbOptions) -> Result<(), OpenError> {
 
 /// Host and port or the directory of the socket, never the password.
 fn place(options: &DbOptions) -> String {
-    let connect = &options.connect;
+    let connect = options.hosts.current();
     match connect.get_socket() {
         Some(directory) => directory.display().to_string(),
         None => format!("{}:{}", connect.get_host(), connect.get_port()),
@@ -214,7 +215,7 @@ fn place(options: &DbOptions) -> String {
 }
 
 fn foreign_database(options: &DbOptions, table: String) -> OpenError {
-    let connect = &options.connect;
+    let connect = options.hosts.current();
     let database = connect.get_database().unwrap_or_else(|| connect.get_username()).to_owned();
     OpenError::ForeignDatabase { database, place: place(options), table }
 }

@@ -19,6 +19,7 @@ pub mod enablement;
 mod errors;
 pub mod gateways;
 pub mod held_charges;
+mod hosts;
 pub mod idempotency_keys;
 pub mod imported_requests;
 pub mod imports;
@@ -64,6 +65,7 @@ pub use self::conn::{
     read_clock, rollback,
 };
 pub use self::errors::{Constraint, StorageError};
+pub use self::hosts::Hosts;
 pub use self::migrate::apply_pending;
 pub use self::migrations::{MIGRATOR, OpenError, SchemaState, inspect, migrate, newest_migration};
 pub use self::options::DbOptions;

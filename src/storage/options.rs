@@ -1,13 +1,14 @@
 //! How to connect to the database.
 
+use std::sync::Arc;
 use std::time::Duration;
 
-use sqlx::postgres::PgConnectOptions;
+use super::hosts::Hosts;
 
 /// How to connect, and with what limits.
 #[derive(Debug, Clone)]
 pub struct DbOptions {
-    pub connect: PgConnectOptions,
+    pub hosts: Arc<Hosts>,
     /// At most.
     pub connections: u32,
     /// Those of them that are reserved for requests of gateways: charging, reading keys and credentials. If it is 0,

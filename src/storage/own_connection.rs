@@ -1,13 +1,15 @@
 //! A connection of its own, for questions that must be answered when every other one is in use.
 
+use std::sync::Arc;
 use std::time::Duration;
 
-use sqlx::postgres::PgConnectOptions;
 use sqlx::{ConnectOptions, Connection};
 use tokio::sync::Mutex;
 
 use super::conn::Conn;
 use super::errors::{StorageError, no_answer};
+use super::hosts::Hosts;
+use super::session_settings::SessionSettings;
 
 /// How long a question may take, with opening the connection and waiting for the question before.
 const LIMIT: Duration = Duration::from_secs(2);
@@ -15,13 +17,22 @@ const LIMIT: Duration = Duration::from_secs(2);
 /// A connection that is opened when it is needed, and used by one question at a time.
 #[derive(Debug)]
 pub(super) struct OwnConnection {
-    options: PgConnectOptions,
-    conn: Mutex<Option<Conn>>,
+    hosts: Arc<Hosts>,
+    settings: Arc<SessionSettings>,
+    conn: Mutex<Option<Kept>>,
+}
+
+/// An open connection.
+#[derive(Debug)]
+struct Kept {
+    conn: Conn,
+    /// [`Hosts::index`] of its server.
+    host: usize,
 }
 
 impl OwnConnection {
-    pub(super) fn new(options: PgConnectOptions) -> Self {
-        Self { options, conn: Mutex::default() }
+    pub(super) fn new(hosts: Arc<Hosts>, settings: Arc<SessionSettings>) -> Self {
+        Self { hosts, settings, conn: Mutex::default() }
     }
 
     /// Asks `question`. Keeps the connection if it says so.
@@ -32,25 +43,27 @@ impl OwnConnection {
         let asked = async {
             let mut kept = self.conn.lock().await;
             // What fails or takes too long closes it. One that was kept may be dead by now: another is asked then.
-            if let Some(mut conn) = kept.take()
+            let host = self.hosts.index();
+            if let Some(Kept { mut conn, host: of }) = kept.take()
+                && of == host
                 && let Ok((answer, keep)) = question(&mut conn).await
             {
-                kept_again(&mut kept, conn, keep).await;
+                kept_again(&mut kept, Kept { conn, host }, keep).await;
                 return Ok(answer);
             }
-            let mut conn = self.options.connect().await?;
+            let mut conn = self.settings.asked_for(self.hosts.current().clone()).connect().await?;
             let (answer, keep) = question(&mut conn).await?;
-            kept_again(&mut kept, conn, keep).await;
+            kept_again(&mut kept, Kept { conn, host }, keep).await;
             Ok(answer)
         };
         tokio::time::timeout(LIMIT, asked).await.unwrap_or_else(|_| Err(no_answer().into()))
     }
 }
 
-async fn kept_again(kept: &mut Option<Conn>, conn: Conn, keep: Keep) {
+async fn kept_again(kept: &mut Option<Kept>, asked: Kept, keep: Keep) {
     match keep {
-        Keep::Yes => *kept = Some(conn),
-        Keep::No => drop(conn.close().await),
+        Keep::Yes => *kept = Some(asked),
+        Keep::No => drop(asked.conn.close().await),
     }
 }
 

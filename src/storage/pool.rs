@@ -14,6 +14,7 @@ use super::acknowledged::{Acknowledged, list_lost};
 use super::conn::{Conn, PoolConnection, ReadTx, begin_asynchronous, commit_asynchronous, flush};
 use super::durability::Durability;
 use super::errors::{StorageError, no_answer};
+use super::hosts::Hosts;
 use super::metrics::DbMetrics;
 use super::migrations::newest_migration;
 use super::options::DbOptions;
@@ -45,6 +46,8 @@ pub struct Db {
     pub(super) pool: PgPool,
     /// Reserved for requests of gateways, so that slow requests of people cannot take every connection.
     reserved: PgPool,
+    hosts: Arc<Hosts>,
+    settings: Arc<SessionSettings>,
     suspicion: Arc<Suspicion>,
     metrics: DbMetrics,
     own_connection: Arc<OwnConnection>,
@@ -71,12 +74,16 @@ pub struct Health {
 impl Db {
     /// Wraps an existing pool, for tests.
     pub fn new(pool: PgPool) -> Self {
-        let own_connection = Arc::new(OwnConnection::new((*pool.connect_options()).clone()));
+        let hosts = Arc::new(Hosts::new((*pool.connect_options()).clone(), []));
+        let settings = Arc::new(SessionSettings::none());
+        let own_connection = Arc::new(OwnConnection::new(Arc::clone(&hosts), Arc::clone(&settings)));
         let suspicion = Arc::new(Suspicion::new());
         let own = Arc::clone(&own_connection);
         let durability = Arc::new(Durability::new(Duration::from_mins(1), own, Arc::clone(&suspicion)));
         Self {
             reserved: pool.clone(),
+            hosts,
+            settings,
             suspicion,
             metrics: DbMetrics::new(vec![pool.clone()], Arc::clone(&durability)),
             own_connection,
@@ -92,9 +99,11 @@ impl Db {
     /// Opens the pool. Connections are opened when needed, so that the service recovers from an outage by itself.
     pub fn open(options: &DbOptions) -> Self {
         let suspicion = Arc::new(Suspicion::new());
-        let pool = open_pool(options, options.connections.saturating_sub(options.reserved), &suspicion);
+        let settings = Arc::new(SessionSettings::of(options));
+        let open = |connections| open_pool(options, connections, &settings, &suspicion);
+        let pool = open(options.connections.saturating_sub(options.reserved));
         let (reserved, pools) = if options.reserved > 0 {
-            let reserved = open_pool(options, options.reserved, &suspicion);
+            let reserved = open(options.reserved);
             (reserved.clone(), vec![pool.clone(), reserved])
         } else {
             (pool.clone(), vec![pool.clone()])
@@ -103,14 +112,16 @@ impl Db {
         for pool in &pools {
             tokio::spawn(close_resting(pool.clone(), options.rest, Arc::downgrade(&in_use)));
         }
-        let own_connection =
-            Arc::new(OwnConnection::new(SessionSettings::of(options).asked_for(options.connect.clone())));
+        let hosts = Arc::clone(&options.hosts);
+        let own_connection = Arc::new(OwnConnection::new(Arc::clone(&hosts), Arc::clone(&settings)));
         let own = Arc::clone(&own_connection);
         let durability = Arc::new(Durability::new(options.patience, own, Arc::clone(&suspicion)));
         Self {
             changes: Arc::new(Semaphore::new(changes_of(pool.options().get_max_connections(), options.reserved == 0))),
             pool,
             reserved,
+            hosts,
+            settings,
             suspicion,
             metrics: DbMetrics::new(pools, Arc::clone(&durability)),
             own_connection,
@@ -327,12 +338,36 @@ impl Db {
         Ok(health)
     }
 
-    /// The state of the database, on the connection of [`Self::health`].
+    /// The state of the database, on the connection of [`Self::health`]. Called all the time, but by no request: if the
+    /// server takes no writes or does not answer, another one of the settings is looked for.
     ///
     /// # Errors
     /// The database does not answer.
     pub async fn state(&self) -> Result<DatabaseState, StorageError> {
-        self.own_connection.ask(async |conn: &mut Conn| Ok((read_state(conn).await?, Keep::Yes))).await
+        let state = self.own_connection.ask(async |conn: &mut Conn| Ok((read_state(conn).await?, Keep::Yes))).await;
+        if !state.as_ref().is_ok_and(|state| state.is_writable) {
+            self.follow_primary().await;
+        }
+        state
+    }
+
+    /// Lets new connections go to the server that takes writes. Those to the former one are closed when they are used.
+    async fn follow_primary(&self) {
+        let before = self.hosts.index();
+        self.hosts.find_primary().await;
+        if self.hosts.index() == before {
+            return;
+        }
+        let connect = self.hosts.current();
+        tracing::warn!(
+            host = connect.get_host(),
+            port = connect.get_port(),
+            "connecting to another server of PostgreSQL"
+        );
+        for pool in [&self.pool, &self.reserved] {
+            pool.set_connect_options(self.settings.asked_for(connect.clone()));
+        }
+        self.suspect();
     }
 
     /// Those of these answers that the database does not know any more.
@@ -366,9 +401,13 @@ impl Db {
 }
 
 /// A pool that checks connections before use while a [`Suspicion`] is raised.
-fn open_pool(options: &DbOptions, connections: u32, suspicion: &Arc<Suspicion>) -> PgPool {
-    let settings = Arc::new(SessionSettings::of(options));
-    let connect = settings.asked_for(options.connect.clone());
+fn open_pool(
+    options: &DbOptions,
+    connections: u32,
+    settings: &Arc<SessionSettings>,
+    suspicion: &Arc<Suspicion>,
+) -> PgPool {
+    let (settings, connect) = (Arc::clone(settings), settings.asked_for(options.hosts.current().clone()));
     let (before_use, after_use) = (Arc::clone(suspicion), Arc::clone(suspicion));
     PgPoolOptions::new()
         .max_connections(connections)

@@ -57,6 +57,11 @@ impl SessionSettings {
         Self { names, values }
     }
 
+    /// What the pool of a test was opened with.
+    pub(super) const fn none() -> Self {
+        Self { names: Vec::new(), values: Vec::new() }
+    }
+
     pub(super) fn asked_for(&self, connect: PgConnectOptions) -> PgConnectOptions {
         connect.options(OF_THE_SOCKET).options(self.names.iter().zip(&self.values))
     }

@@ -5,10 +5,11 @@
 use std::fs::Permissions;
 use std::os::unix::fs::PermissionsExt;
 use std::process::Command;
+use std::sync::Arc;
 use std::time::Duration;
 
 use futures_util::future::join_all;
-use keymeter::storage::{Db, DbOptions};
+use keymeter::storage::{Db, DbOptions, Hosts};
 use serde_json::{Value, json};
 use sqlx::{AssertSqlSafe, Connection, PgConnection, PgPool};
 
@@ -310,7 +311,7 @@ async fn l4_a_server_that_may_not_wait_for_the_disk_acknowledges_nothing_and_doe
 fn service_options(database: &str) -> DbOptions {
     DbOptions {
         plan_cache_mode: "force_generic_plan",
-        connect: database.parse().unwrap(),
+        hosts: Arc::new(Hosts::new(database.parse().unwrap(), [])),
         connections: 1,
         reserved: 0,
         acquire: Duration::from_secs(3),

@@ -19,7 +19,7 @@ pub async fn back_up(config: &Config, to: &Path) -> Result<(), CommandFailure> {
     let back_up = async |database: &Database| {
         let from = BackedUp {
             data_dir: &config.data_dir,
-            connect: &database.options.connect,
+            connect: database.options.hosts.current(),
             master_key_is_set: config.secrets.master_key.is_some(),
         };
         let has_key = backup::back_up(from, to).await?;

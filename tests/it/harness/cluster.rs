@@ -66,6 +66,19 @@ impl Cluster {
         self.resume();
     }
 
+    /// Creates and starts a standby of it, which takes no writes until it is promoted.
+    pub fn standby(&self) -> Self {
+        let home = tempfile::tempdir().unwrap();
+        if running_as_root() {
+            assert!(Command::new("chown").arg("postgres").arg(home.path()).status().unwrap().success());
+        }
+        let standby = Self { home, bin: programs(), port: free_port(), has_movable_clock: false };
+        let port = self.port.to_string();
+        standby.run("pg_basebackup", &["-R", "-X", "stream", "-h", "127.0.0.1", "-U", "postgres", "-p", &port]);
+        standby.resume();
+        standby
+    }
+
     /// Makes a standby a primary.
     pub fn promote(&self) {
         self.run("pg_ctl", &["promote", "-w"]);
@@ -116,7 +129,12 @@ impl Cluster {
     }
 
     pub fn url(&self) -> String {
-        format!("postgres://postgres@127.0.0.1:{}/postgres", self.port)
+        format!("postgres://postgres@{}/postgres", self.host())
+    }
+
+    /// Host and port.
+    pub fn host(&self) -> String {
+        format!("127.0.0.1:{}", self.port)
     }
 
     /// Runs one of PostgreSQL's programs. PostgreSQL refuses to run as root, so root runs it as the user `postgres`.

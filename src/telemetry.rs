@@ -7,6 +7,7 @@ pub mod database_calls;
 pub mod jobs;
 pub mod ledger;
 pub mod log;
+pub mod noted_token;
 mod process;
 pub mod recent_figures;
 pub mod refused_requests;

@@ -9,7 +9,7 @@ use http::{HeaderMap, HeaderName, Method, header};
 use tower_sessions::Session;
 
 use super::extract::{ClientIp, Query, origin};
-use super::middleware::observe::set_user;
+use super::middleware::observe::{set_gateway, set_user};
 use super::same_site::{self, USER_HEADERS};
 use super::state::AppState;
 use crate::api::errors::code::ErrorCode;
@@ -120,7 +120,10 @@ async fn gateway(parts: &Parts, app: &AppState, name: HeaderName) -> Result<Gate
     let text = parts.headers.get(name).and_then(|value| value.to_str().ok());
     let secret = text.and_then(|text| GatewaySecret::parse(bare(text))).ok_or_else(ApiError::not_a_gateway)?;
     match app.authenticator.gateway(&secret, ClientIp::of(parts, app).0).await {
-        Ok(id) => Ok(id),
+        Ok(id) => {
+            set_gateway(parts, id);
+            Ok(id)
+        }
         Err(AuthError::Unknown | AuthError::Disabled) => Err(ApiError::not_a_gateway()),
         Err(error @ (AuthError::Storage(_) | AuthError::RateLimited(_))) => Err(error.into()),
     }

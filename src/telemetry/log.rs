@@ -2,9 +2,9 @@
 //!
 //! The request log is an interface: one line of target `keymeter::request` for every answer, with `method`, `route`
 //! (the pattern, never the path), `status`, `us` (microseconds), `db_calls` and `db_us` (statements of this request and
-//! their time), `http_request_id`, `ip` and, where known, `user_id`, the error code `error` and the `cause` of a
-//! failure that is not the caller's. Every other line that is written for a request has its span `request`. No line
-//! contains a key, a cookie, a password or a body.
+//! their time), `http_request_id`, `ip` and, where known, `user_id`, `gateway_id`, `token_id` (of a token that was
+//! looked up by its key), the error code `error` and the `cause` of a failure that is not the caller's. Every other
+//! line that is written for a request has its span `request`. No line contains a key, a cookie, a password or a body.
 
 use std::io::{self, BufWriter, IsTerminal, Stderr, Write, stderr};
 use std::sync::OnceLock;

@@ -58,7 +58,9 @@ async fn a_failure_has_its_cause_on_the_line_of_its_request(pool: PgPool) {
     let verify = json!({ "key": key });
     gateway.with_id("verified-0").post("/api/gateway/verify", verify.clone()).await.ok();
     let verified = gateway.with_id("verified-1").post("/api/gateway/verify", verify).await;
-    assert_eq!(calls(&line(&server, &verified, "verified-1").await), (0, 0), "a cached key");
+    let written = line(&server, &verified, "verified-1").await;
+    assert_eq!(calls(&written), (0, 0), "a cached key");
+    assert_eq!((&written["gateway_id"], &written["token_id"]), (&made["id"], &json!(id)));
     let refused = root.with_id("refused-1").get("/api/token/99").await;
     refused.refuses(404, "not_found");
     assert_eq!(level_and_cause(&line(&server, &refused, "refused-1").await), ("INFO", ""));

@@ -6,7 +6,7 @@
 # Environment:
 #   KEYMETER_TEST_WITHOUT  what is missing here, of `nginx,caddy,pgbouncer,traefik,envoy,genai_prices,mariadb,as_root,in_namespaces`:
 #                          the tests that have these names are left out and counted. Without root, and where nothing may be
-#                          mounted, the last two are added
+#                          mounted, the last two are added, and `of_older_commit` in a clone without that commit
 set -euo pipefail
 
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
@@ -17,10 +17,14 @@ if ((EUID != 0)); then
 elif ! unshare --mount --pid --fork --mount-proc true 2>/dev/null; then
     without+=(in_namespaces)
 fi
+# A shallow clone, or an archive of the sources, lacks it.
+if ! git cat-file -e "$(grep -v '^#' tests/upgrade/OLDER)^{commit}" 2>/dev/null; then
+    without+=(of_older_commit)
+fi
 skipped=()
 for program in ${without[@]+"${without[@]}"}; do
     case $program in
-    nginx | caddy | pgbouncer | genai_prices | mariadb | as_root | in_namespaces) ;;
+    nginx | caddy | pgbouncer | genai_prices | mariadb | as_root | in_namespaces | of_older_commit) ;;
     traefik | envoy) no_pypi=yes ;;
     *)
         printf 'test-service: KEYMETER_TEST_WITHOUT may not name %q; see %s\n' "$program" "$0" >&2

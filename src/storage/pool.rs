@@ -34,6 +34,10 @@ const READ_ONLY_AGE: Duration = Duration::from_secs(2);
 /// How long a reading may take for which many requests wait.
 const READ_TIMEOUT: Duration = Duration::from_secs(3);
 
+/// How long work for a gateway may take, once it has a connection. A database that vanished is noticed by it: neither
+/// the driver nor PostgreSQL says so. As long as an operation waits for a locked wallet.
+const GATEWAY_TIMEOUT: Duration = Duration::from_secs(8);
+
 /// How long a stop waits for connections.
 const CLOSE_TIMEOUT: Duration = Duration::from_secs(10);
 
@@ -58,6 +62,8 @@ pub struct Db {
     acquire_timeout: Duration,
     /// How long work on a connection may take. Each statement has a shorter limit of its own.
     work_timeout: Duration,
+    /// The same on a connection that is reserved for gateways.
+    gateway_timeout: Duration,
     /// Shared by all clones, and by nothing in the pools.
     _in_use: Arc<()>,
 }
@@ -91,6 +97,7 @@ impl Db {
             changes: Arc::new(Semaphore::new(changes_of(pool.options().get_max_connections(), true))),
             acquire_timeout: Duration::from_mins(1),
             work_timeout: Duration::from_mins(1),
+            gateway_timeout: Duration::from_mins(1),
             _in_use: Arc::default(),
             pool,
         }
@@ -128,6 +135,7 @@ impl Db {
             durability,
             acquire_timeout: options.acquire,
             work_timeout: options.statement_timeout + PING_TIMEOUT,
+            gateway_timeout: GATEWAY_TIMEOUT,
             _in_use: in_use,
         }
     }
@@ -261,7 +269,7 @@ impl Db {
         conn: &mut PoolConnection,
         work: impl AsyncFnOnce(&mut Conn) -> Result<T, StorageError>,
     ) -> Result<T, StorageError> {
-        self.within_time(conn, self.work_timeout, work).await
+        self.within_time(conn, self.gateway_timeout, work).await
     }
 
     /// The same for a short reading that many requests wait for.

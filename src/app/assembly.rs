@@ -140,8 +140,14 @@ impl App {
         let PoolSizes { lanes, flushes, .. } = PoolSizes::of(config);
         let rules = LedgerRules { lanes, flushes, queue: config.ledger.queue, client_addresses: addresses };
         let (last_answers, is_outdated) = (Arc::new(LastAnswers::default()), Arc::new(AtomicBool::new(false)));
-        let watch =
-            DatabaseWatch::new(core.clone(), Arc::clone(&last_answers), Arc::clone(&is_outdated), &mut registry);
+        let data_dir = config.database.url.is_none().then(|| config.data_dir.clone());
+        let watch = DatabaseWatch::new(
+            core.clone(),
+            Arc::clone(&last_answers),
+            Arc::clone(&is_outdated),
+            data_dir,
+            &mut registry,
+        );
         let parts = LedgerParts {
             key_reader: key_reader.clone(),
             key_cache,

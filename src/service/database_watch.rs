@@ -1,5 +1,6 @@
 //! Notices that the database forgot what was answered, and that a newer program needs it for itself.
 
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
@@ -12,7 +13,7 @@ use crate::domain::audit::{Action, Actor, AuditEntry, Subject};
 use crate::storage::acknowledged::Acknowledged;
 use crate::storage::server_state::DatabaseState;
 use crate::storage::{self, Conn, StorageError, audit, database_figures, newest_migration, proof_rounds};
-use crate::telemetry::database::DatabaseMetrics;
+use crate::telemetry::database::{DatabaseMetrics, DiskMetrics};
 use crate::telemetry::ledger::LostAnswers;
 use crate::telemetry::seldom::Seldom;
 
@@ -25,6 +26,9 @@ const MEASURE_EVERY: Duration = Duration::from_mins(1);
 /// The most answers that are looked up: during an outage more come than can be lost.
 const MOST_SUSPECTS: usize = 1_000;
 
+/// The most days that a disk is said to last: a hundred years.
+const MOST_DAYS: i64 = 36_500;
+
 /// How many lost answers the audit log and the log name.
 const NAMED: usize = 10;
 
@@ -36,12 +40,22 @@ pub struct DatabaseWatch {
     is_outdated: Arc<AtomicBool>,
     lost: LostAnswers,
     metrics: DatabaseMetrics,
+    /// Of the private PostgreSQL.
+    disk: Option<(PathBuf, DiskMetrics)>,
 }
 
 impl DatabaseWatch {
-    pub fn new(core: Core, answers: Arc<LastAnswers>, is_outdated: Arc<AtomicBool>, registry: &mut Registry) -> Self {
+    /// `data_dir` is that of the private PostgreSQL.
+    pub fn new(
+        core: Core,
+        answers: Arc<LastAnswers>,
+        is_outdated: Arc<AtomicBool>,
+        data_dir: Option<PathBuf>,
+        registry: &mut Registry,
+    ) -> Self {
         let (lost, metrics) = (LostAnswers::register(registry), DatabaseMetrics::register(registry));
-        Self { core, answers, is_outdated, lost, metrics }
+        let disk = data_dir.map(|data_dir| (data_dir, DiskMetrics::register(registry)));
+        Self { core, answers, is_outdated, lost, metrics, disk }
     }
 
     /// Returns the oldest newest migration of a program that may use the database, when this one is older.
@@ -125,6 +139,13 @@ impl DatabaseWatch {
         }
         for invariant in &invariants {
             self.metrics.set_violations(&invariant.name, invariant.violations);
+        }
+        if let Some((data_dir, metrics)) = &self.disk
+            && let Ok(disk) = rustix::fs::statvfs(data_dir)
+        {
+            let free = i64::try_from(disk.f_bavail.saturating_mul(disk.f_frsize)).unwrap_or(i64::MAX);
+            metrics.free.set(free);
+            metrics.days_left.set(free.checked_div(figures.yesterday_bytes).map_or(MOST_DAYS, |days| days.min(MOST_DAYS)));
         }
         self.metrics.set_standbys(figures.synchronous_standbys, figures.other_standbys);
         Ok(())

@@ -5,6 +5,25 @@ use prometheus_client::metrics::family::Family;
 use prometheus_client::metrics::gauge::Gauge;
 use prometheus_client::registry::{Registry, Unit};
 
+/// The room on the disk of the private PostgreSQL.
+#[derive(Debug, Clone, Default)]
+pub struct DiskMetrics {
+    pub free: Gauge,
+    pub days_left: Gauge,
+}
+
+impl DiskMetrics {
+    pub fn register(registry: &mut Registry) -> Self {
+        let metrics = Self::default();
+        let free = "Bytes that the private PostgreSQL may still write";
+        registry.register_with_unit("disk_free", free, Unit::Bytes, metrics.free.clone());
+        let left = "Days until they are written, if each day has as many charges as yesterday; 36500 if it had none";
+        let days = Unit::Other("days".to_owned());
+        registry.register_with_unit("disk_left", left, days, metrics.days_left.clone());
+        metrics
+    }
+}
+
 /// How full the database is, and what waits in it.
 #[derive(Debug, Clone, Default)]
 pub struct DatabaseMetrics {

@@ -15,26 +15,33 @@ use crate::api::errors::fails::Fails;
 use crate::domain::known_server::KnownServer;
 use crate::domain::time::UnixTime;
 use crate::service::servers::{DifferingSetting, SEEN_WITHIN};
-use crate::service::system::{Backup, BackupSource, SystemReport};
+use crate::service::system::{Backup, BackupSource, InstallationReport, SystemReport};
 use crate::telemetry::recent_figures::{Quantiles, RecentFigures};
 
 /// The servers of this database, the database, and the proof of the ledger. Times are Unix timestamps.
 #[derive(Debug, Serialize, ToSchema)]
 pub struct SystemBody {
-    time: i64,
+    #[serde(flatten)]
+    installation: InstallationBody,
     /// The server that answers.
     server: ServerBody,
     recent: RecentBody,
     /// The jobs of the server that answers.
     jobs: Vec<JobBody>,
+    /// As `/readyz` says it: `not_durable` while changes are refused.
+    degraded: Vec<ErrorCode>,
+}
+
+/// What every server says of the database.
+#[derive(Debug, Serialize, ToSchema)]
+pub struct InstallationBody {
+    time: i64,
     /// All servers that were seen in the last hour, by name.
     servers: Vec<ServerBody>,
     /// Of the settings that administrators see, those in which servers that run differ. Each should be the same on all
     /// servers, or callers get different answers.
     differing_settings: Vec<DifferingSettingBody>,
     database: DatabaseBody,
-    /// As `/readyz` says it: `not_durable` while changes are refused.
-    degraded: Vec<ErrorCode>,
     proof: ProofBody,
     /// The newest backup; null if none is known.
     backup: Option<BackupBody>,
@@ -192,25 +199,27 @@ pub async fn show(State(app): State<Arc<AppState>>, _: Admin) -> Result<Envelope
 
 impl From<SystemReport> for SystemBody {
     fn from(report: SystemReport) -> Self {
-        let SystemReport { now, figures, database, .. } = report;
-        let server = |row: KnownServer| ServerBody {
-            running: now.since(row.seen_time) <= SEEN_WITHIN,
-            id: row.id,
-            name: row.name,
-            version: row.version,
-            newest_migration: row.newest_migration,
-            started_time: row.started_time.get(),
-            seen_time: row.seen_time.get(),
+        let job = |(name, at): (&'static str, UnixTime)| JobBody {
+            name,
+            last_success_time: Some(at.get()).filter(|at| *at > 0),
         };
-        let job = |(name, at): (&'static str, _)| JobBody { name, last_success_time: at };
-        let jobs = report.jobs.into_iter().map(|(name, at)| (name, Some(at.get()).filter(|at| *at > 0)));
+        Self {
+            server: ServerBody::new(report.own, report.installation.now),
+            recent: report.recent.into(),
+            jobs: report.jobs.into_iter().map(job).collect(),
+            degraded: report.is_stalled.then_some(ErrorCode::NotDurable).into_iter().collect(),
+            installation: report.installation.into(),
+        }
+    }
+}
+
+impl From<InstallationReport> for InstallationBody {
+    fn from(report: InstallationReport) -> Self {
+        let InstallationReport { now, figures, database, .. } = report;
         let invariants = report.invariants.into_iter();
         Self {
             time: now.get(),
-            server: server(report.own),
-            recent: report.recent.into(),
-            jobs: jobs.map(job).collect(),
-            servers: report.servers.into_iter().map(server).collect(),
+            servers: report.servers.into_iter().map(|row| ServerBody::new(row, now)).collect(),
             differing_settings: report.differing_settings.into_iter().map(DifferingSettingBody::from).collect(),
             database: DatabaseBody {
                 version: database.version,
@@ -226,7 +235,6 @@ impl From<SystemReport> for SystemBody {
                 archiver_failures: figures.archiver_failed,
                 archiver_fails: database.archiver_fails,
             },
-            degraded: report.is_stalled.then_some(ErrorCode::NotDurable).into_iter().collect(),
             proof: ProofBody {
                 ended_time: report.proved_time.map(UnixTime::get),
                 invariants: invariants
@@ -234,6 +242,20 @@ impl From<SystemReport> for SystemBody {
                     .collect(),
             },
             backup: report.backup.map(BackupBody::from),
+        }
+    }
+}
+
+impl ServerBody {
+    fn new(row: KnownServer, now: UnixTime) -> Self {
+        Self {
+            running: now.since(row.seen_time) <= SEEN_WITHIN,
+            id: row.id,
+            name: row.name,
+            version: row.version,
+            newest_migration: row.newest_migration,
+            started_time: row.started_time.get(),
+            seen_time: row.seen_time.get(),
         }
     }
 }

@@ -11,27 +11,33 @@ use crate::storage::database_figures::{self, DatabaseFigures};
 use crate::storage::proof_rounds::{self, ProvedInvariant};
 use crate::storage::server_state::{self, ServerState};
 use crate::storage::servers;
-use crate::storage::{Conn, StorageError, installation};
+use crate::storage::{Conn, Db, StorageError, installation};
 use crate::telemetry::jobs::JobMetrics;
 use crate::telemetry::recent_figures::{RecentFigures, RecentMetrics};
 
 /// A report of the whole system.
 #[derive(Debug)]
 pub struct SystemReport {
-    pub now: UnixTime,
+    pub installation: InstallationReport,
     /// The server that reports.
     pub own: KnownServer,
     /// What it did in the last seconds.
     pub recent: RecentFigures,
     /// When each job last did all that there was to do on this server; 0 until then.
     pub jobs: Vec<(&'static str, UnixTime)>,
+    /// A commit of this server waits for the disk or a standby for too long.
+    pub is_stalled: bool,
+}
+
+/// What everybody finds in the database: its servers, its own state, the proof of the ledger.
+#[derive(Debug)]
+pub struct InstallationReport {
+    pub now: UnixTime,
     /// All servers of the last hour.
     pub servers: Vec<KnownServer>,
     pub differing_settings: Vec<DifferingSetting>,
     pub database: ServerState,
     pub figures: DatabaseFigures,
-    /// A commit waits for the disk or a standby for too long.
-    pub is_stalled: bool,
     pub invariants: Vec<ProvedInvariant>,
     /// The end of the last whole proof of the ledger.
     pub proved_time: Option<UnixTime>,
@@ -69,25 +75,37 @@ impl System {
     /// # Errors
     /// The database.
     pub async fn report(&self) -> Result<SystemReport, StorageError> {
-        let now = self.core.clock.now();
+        let db = &self.core.db;
+        Ok(SystemReport {
+            installation: InstallationReport::read(db, self.core.clock.now()).await?,
+            own: self.servers.own(),
+            recent: self.recent.figures(),
+            jobs: self.jobs.list(jobs::names()).map(|(name, at)| (name, UnixTime::new(at))).collect(),
+            is_stalled: db.is_stalled(),
+        })
+    }
+}
+
+impl InstallationReport {
+    /// Reads it as of now.
+    ///
+    /// # Errors
+    /// The database.
+    pub async fn read(db: &Db, now: UnixTime) -> Result<Self, StorageError> {
         let read = async |conn: &mut Conn| {
             let (invariants, proved_time) = proof_rounds::list(conn).await?;
-            Ok(SystemReport {
+            Ok(Self {
                 now,
-                own: self.servers.own(),
-                recent: self.recent.figures(),
-                jobs: self.jobs.list(jobs::names()).map(|(name, at)| (name, UnixTime::new(at))).collect(),
                 servers: servers::list(conn).await?,
                 differing_settings: Vec::new(),
                 database: server_state::find(conn).await?,
                 figures: database_figures::read(conn, now).await?,
-                is_stalled: self.core.db.is_stalled(),
                 invariants,
                 proved_time,
                 backup: installation::find_backup_time(conn).await?.map(Backup::by_command),
             })
         };
-        let mut report = self.core.db.bounded_not_reserved(read).await?;
+        let mut report = db.bounded_not_reserved(read).await?;
         report.differing_settings = differing_settings(&report.servers, now);
         let archived = report.database.last_archived_time.map(Backup::by_archiver);
         report.backup = report.backup.into_iter().chain(archived).max_by_key(|backup| backup.time);

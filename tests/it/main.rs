@@ -135,6 +135,7 @@ mod start;
 mod system;
 mod token_listing;
 mod token_policy;
+mod top;
 mod units;
 mod unread_bodies;
 mod usage_reports;

@@ -18,6 +18,7 @@ mod prices;
 mod psql;
 mod remote;
 mod serve_demo;
+mod support_bundle;
 mod user;
 
 use std::ffi::OsString;
@@ -30,7 +31,7 @@ use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 
 use self::failure::CommandFailure;
 use self::remote::target::{RemoteOptions, ServerOptions};
-use self::remote::{audit, login, tokens, usage};
+use self::remote::{audit, login, tokens, top, usage};
 use crate::output::{print_error, print_line};
 use keymeter::app::{self, App, Opened};
 use keymeter::config::Config;
@@ -77,6 +78,9 @@ enum Command {
     Usage(usage::UsageArgs),
     /// Show who did what, on a server.
     Audit(audit::AuditArgs),
+    /// Show what all servers are doing, live, until Ctrl-C. For administrators.
+    #[command(after_help = top::HELP)]
+    Top(top::TopArgs),
     /// Sign in to a server and store an access token for the other commands.
     #[command(after_help = LOGIN_HELP)]
     Login(login::LoginArgs),
@@ -124,6 +128,12 @@ enum Command {
     Openapi,
     /// Check the installation, report what is wrong and how to fix it.
     Doctor,
+    /// Pack the doctor's report, settings, the state of the database and metrics into one file, without secrets.
+    #[command(after_help = SUPPORT_BUNDLE_HELP)]
+    SupportBundle {
+        /// The new file. Without it, keymeter-support-YYYYMMDD-HHMMSS.tar.gz in this directory, with the time in UTC.
+        file: Option<PathBuf>,
+    },
     /// Check that the service on this machine answers; for container health checks.
     Health,
     /// Print every setting with its default and its meaning.
@@ -152,6 +162,7 @@ Work with a server:
   keymeter token create ci --usd 5 --expires 90d
   keymeter token list
   keymeter usage report --by token
+  keymeter top
 
 Environment:
   KEYMETER_URL           the server's address
@@ -167,6 +178,12 @@ const LOGIN_HELP: &str = "Examples:
 
 The access token is stored in $XDG_CONFIG_HOME/keymeter/login.toml (~/.config by default), readable only by you. There is
 one login; signing in again replaces it. `keymeter logout` ends it.";
+
+const SUPPORT_BUNDLE_HELP: &str = "Example:
+  keymeter support-bundle && tar xzf keymeter-support-*.tar.gz
+
+Runs `keymeter doctor`, which reads the whole ledger. What cannot be found out is a line in its file that says so.
+Read the files before you send them: they have names of servers and the settings that administrators see.";
 
 const PLACE_HELP: &str = "On a server if --server, KEYMETER_URL or a login names one, as an administrator. On the local database, that of the
 settings on this machine, with --local or if no server is named. Standard error says which of them it was.";
@@ -250,6 +267,7 @@ fn execute(cli: Cli) -> Result<ExitCode, CommandFailure> {
             Command::Restore { directory } => backup::restore(&config, &directory)?,
             Command::Psql { arguments } => return psql::run(&config, arguments).await,
             Command::Doctor => return Ok(doctor::examine(&config).await),
+            Command::SupportBundle { file } => support_bundle::run(&config, file).await?,
             Command::Health => health::run(&config.server.listen).await?,
             // They need no settings.
             Command::Front(_)
@@ -259,6 +277,7 @@ fn execute(cli: Cli) -> Result<ExitCode, CommandFailure> {
             | Command::Token(_)
             | Command::Usage(_)
             | Command::Audit(_)
+            | Command::Top(_)
             | Command::Login(_)
             | Command::Logout { .. }
             | Command::Whoami { .. }
@@ -286,6 +305,7 @@ fn run_without_settings(command: Command) -> Result<Option<Command>, CommandFail
         Command::Token(args) => tokens::run(args)?,
         Command::Usage(args) => usage::run(args)?,
         Command::Audit(args) => audit::run(args)?,
+        Command::Top(args) => top::run(&args)?,
         Command::Login(args) => login::login(&args)?,
         Command::Logout { options } => login::logout(&options)?,
         Command::Whoami { options } => login::whoami(&options)?,
@@ -303,6 +323,7 @@ fn run_without_settings(command: Command) -> Result<Option<Command>, CommandFail
         | Command::Restore { .. }
         | Command::Psql { .. }
         | Command::Doctor
+        | Command::SupportBundle { .. }
         | Command::Health) => return Ok(Some(command)),
     }
     Ok(None)

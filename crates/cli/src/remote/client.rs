@@ -12,7 +12,8 @@ use serde_json::Value;
 use serde_json::value::RawValue;
 use ureq::http::{Request, Response};
 use ureq::tls::{PemItem, RootCerts, TlsConfig, parse_pem};
-use ureq::{Agent, Body, Proxy};
+use ureq::typestate::WithoutBody;
+use ureq::{Agent, Body, Proxy, RequestBuilder};
 
 use super::address::Address;
 use super::target::ServerOptions;
@@ -24,6 +25,7 @@ use keymeter::version::VERSION;
 /// A server that does not answer in this time is not waited for. It limits its own requests to less.
 const TIMEOUT: Duration = Duration::from_mins(1);
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
+const SOON: Duration = Duration::from_secs(10);
 
 /// Reports and pages are smaller.
 const MAX_BODY: u64 = 64 * 1024 * 1024;
@@ -103,6 +105,10 @@ impl Client {
         Ok(Self { agent, address, credential })
     }
 
+    pub const fn address(&self) -> &Address {
+        &self.address
+    }
+
     /// The same server with another credential.
     pub fn with(&self, credential: ClientCredential) -> Self {
         Self { agent: self.agent.clone(), address: self.address.clone(), credential }
@@ -113,6 +119,15 @@ impl Client {
         for (name, value) in query {
             request = request.query(*name, value);
         }
+        self.call(request)
+    }
+
+    /// The same without a query, for a call that is repeated: it does not wait for long.
+    pub fn get_soon(&self, path: &str) -> Result<Data, CommandFailure> {
+        self.call(self.agent.get(self.url(path)).config().timeout_global(Some(SOON)).build())
+    }
+
+    fn call(&self, mut request: RequestBuilder<WithoutBody>) -> Result<Data, CommandFailure> {
         for (name, value) in self.headers() {
             request = request.header(name, value);
         }

@@ -3,6 +3,7 @@
 mod address;
 pub mod audit;
 mod client;
+mod figures;
 pub mod gateways;
 pub mod login;
 mod login_file;
@@ -12,6 +13,8 @@ pub mod target;
 pub mod terminal;
 mod token_fields;
 pub mod tokens;
+pub mod top;
+mod top_report;
 pub mod usage;
 pub mod users;
 pub mod values;

@@ -31,7 +31,7 @@ impl Table {
         }
     }
 
-    fn lines(&self) -> Vec<String> {
+    pub fn lines(&self) -> Vec<String> {
         let columns = self.rows.first().map_or(0, Vec::len);
         let width = |column: usize| self.rows.iter().filter_map(|row| row.get(column)).map(|cell| cell.width()).max();
         let widths: Vec<usize> = (0..columns).map(|column| width(column).unwrap_or(0)).collect();
@@ -49,11 +49,19 @@ impl Table {
 
 /// Prints one fact a line.
 pub fn print_facts(facts: &[(&str, String)]) {
-    let width = facts.iter().map(|(name, _)| name.width()).max().unwrap_or(0);
-    for (name, value) in facts {
-        let padding = " ".repeat(width - name.width());
-        print_line(format!("{name}{padding}  {}", printable(value)).trim_end());
+    for line in lines_of_facts(facts) {
+        print_line(&line);
     }
+}
+
+/// One fact a line.
+pub fn lines_of_facts(facts: &[(&str, String)]) -> Vec<String> {
+    let width = facts.iter().map(|(name, _)| name.width()).max().unwrap_or(0);
+    let line = |(name, value): &(&str, String)| {
+        let padding = " ".repeat(width - name.width());
+        format!("{name}{padding}  {}", printable(value)).trim_end().to_owned()
+    };
+    facts.iter().map(line).collect()
 }
 
 /// The text without what would control the terminal.

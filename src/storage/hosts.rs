@@ -3,8 +3,7 @@
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
-use futures_util::StreamExt;
-use futures_util::stream::FuturesUnordered;
+use futures_util::future::join_all;
 use sqlx::postgres::PgConnectOptions;
 use sqlx::{ConnectOptions, Connection};
 
@@ -44,35 +43,51 @@ impl Hosts {
         self.current.load(Ordering::Relaxed)
     }
 
-    /// Asks all of several at once, and makes the first that takes writes the current one; without one, the current one
-    /// stays if it answers, else a standby that does.
+    /// Asks all of several at once, and makes the one that takes writes the current one; of two, which an operator must
+    /// not let happen, the one that was promoted last. Without one, the current one stays if it answers, else a standby
+    /// that does.
     pub(super) async fn find_primary(&self) {
         if !self.are_several() {
             return;
         }
-        let ask = |(index, options)| async move { (index, takes_writes(options).await) };
-        let mut answers: FuturesUnordered<_> = self.all.iter().enumerate().map(ask).collect();
-        let (mut standby, current) = (None, self.index());
-        while let Some((index, answer)) = answers.next().await {
-            match answer {
-                Some(true) => return self.current.store(index, Ordering::Relaxed),
-                Some(false) if index == current || standby.is_none() => standby = Some(index),
-                Some(false) | None => {}
-            }
-        }
-        self.current.store(standby.unwrap_or(current), Ordering::Relaxed);
+        let answers = join_all(self.all.iter().map(ask)).await;
+        let current = self.index();
+        let primary = answers.iter().enumerate().filter_map(|(index, answer)| match answer {
+            Answer::Primary { timeline } => Some((timeline, index == current, index)),
+            Answer::Standby | Answer::None => None,
+        });
+        let is_standby = |index: &usize| matches!(answers[*index], Answer::Standby);
+        let standby = std::iter::once(current).chain(0..answers.len()).find(is_standby);
+        let found = primary.max().map(|(.., index)| index).or(standby);
+        self.current.store(found.unwrap_or(current), Ordering::Relaxed);
     }
 }
 
-/// `None` if the server does not answer.
-async fn takes_writes(options: &PgConnectOptions) -> Option<bool> {
+/// What a server says.
+enum Answer {
+    /// It takes writes. The timeline is hexadecimal, and grows with each promotion.
+    Primary {
+        timeline: String,
+    },
+    Standby,
+    None,
+}
+
+async fn ask(options: &PgConnectOptions) -> Answer {
     let asked = async {
         let mut conn = options.connect().await?;
-        let takes = sqlx::query_scalar!(r#"select current_setting('transaction_read_only') = 'off' as "takes!""#)
-            .fetch_one(&mut conn)
-            .await?;
+        let timeline = sqlx::query_scalar!(
+            r#"select case when current_setting('transaction_read_only') = 'off'
+               then left(pg_walfile_name(pg_current_wal_lsn()), 8) end"#
+        )
+        .fetch_one(&mut conn)
+        .await?;
         conn.close().await?;
-        Ok::<_, sqlx::Error>(takes)
+        Ok::<_, sqlx::Error>(timeline)
     };
-    tokio::time::timeout(LIMIT, asked).await.ok()?.ok()
+    match tokio::time::timeout(LIMIT, asked).await {
+        Ok(Ok(Some(timeline))) => Answer::Primary { timeline },
+        Ok(Ok(None)) => Answer::Standby,
+        Ok(Err(_)) | Err(_) => Answer::None,
+    }
 }

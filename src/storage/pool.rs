@@ -359,7 +359,8 @@ impl Db {
         state
     }
 
-    /// Lets new connections go to the server that takes writes. Those to the former one are closed when they are used.
+    /// Lets new connections go to the server that takes writes. Those that were opened before are closed instead of
+    /// used.
     async fn follow_primary(&self) {
         let before = self.hosts.index();
         self.hosts.find_primary().await;
@@ -375,6 +376,7 @@ impl Db {
         for pool in [&self.pool, &self.reserved] {
             pool.set_connect_options(self.settings.asked_for(connect.clone()));
         }
+        self.suspicion.note_move();
         self.suspect();
     }
 
@@ -429,8 +431,8 @@ fn open_pool(
             })
         })
         .before_acquire(move |conn, meta| {
-            let is_suspected = before_use.is_raised();
-            Box::pin(async move { is_usable(conn, &meta, is_suspected).await })
+            let (is_suspected, is_left) = (before_use.is_raised(), before_use.is_from_before_move(meta.age));
+            Box::pin(async move { if is_left { Ok(false) } else { is_usable(conn, &meta, is_suspected).await } })
         })
         .after_release(move |conn, _| {
             let is_suspected = after_use.is_raised();

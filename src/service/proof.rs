@@ -15,13 +15,13 @@ use crate::storage::{Conn, StorageError};
 
 /// A violated invariant, in words.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct BrokenInvariant {
+pub struct InvariantViolation {
     /// Such as `L3`.
     pub invariant: &'static str,
     pub text: String,
 }
 
-impl BrokenInvariant {
+impl InvariantViolation {
     pub fn new(invariant: &'static str, text: impl Display) -> Self {
         Self { invariant, text: format!("{invariant}: {text}") }
     }
@@ -36,22 +36,22 @@ pub async fn prove_tokens(
     (from, to): (i64, i64),
     zone: &str,
     since: Day,
-) -> Result<Vec<BrokenInvariant>, StorageError> {
+) -> Result<Vec<InvariantViolation>, StorageError> {
     let mut findings = Vec::new();
     for Violation { id, recorded, sum } in list_token_violations(conn, from, to).await? {
         let text = format!("token {id} has used {recorded}, but its charges and open reservations are {sum}");
-        findings.push(BrokenInvariant::new("L3", text));
+        findings.push(InvariantViolation::new("L3", text));
     }
     for Violation { id, recorded, sum } in list_token_limit_violations(conn, from, to).await? {
         let text = format!(
             "token {id} counts {recorded} as held or as used in a period, but its reservations or charges are {sum}"
         );
-        findings.push(BrokenInvariant::new("L9", text));
+        findings.push(InvariantViolation::new("L9", text));
     }
     for violation in list_day_violations(conn, from, to, zone, since).await? {
         let DayViolation { token_id, day, recorded, sum } = violation;
         let text = format!("token {token_id} spent {recorded} on {day}, but its charges of that day are {sum}");
-        findings.push(BrokenInvariant::new("L5", text));
+        findings.push(InvariantViolation::new("L5", text));
     }
     for violation in list_price_violations(conn, from, to, since).await? {
         let PriceViolation { charge_id, token_id, recorded, by_price } = violation;
@@ -59,7 +59,7 @@ pub async fn prove_tokens(
             Some(units) => format!("by its price it costs {units}"),
             None => "its price is gone".to_owned(),
         };
-        findings.push(BrokenInvariant::new(
+        findings.push(InvariantViolation::new(
             "L10",
             format!("charge {charge_id} of token {token_id} took {recorded}, but {what}"),
         ));
@@ -71,17 +71,17 @@ pub async fn prove_tokens(
 ///
 /// # Errors
 /// The database.
-pub async fn prove_wallets(conn: &mut Conn, (from, to): (i64, i64)) -> Result<Vec<BrokenInvariant>, StorageError> {
+pub async fn prove_wallets(conn: &mut Conn, (from, to): (i64, i64)) -> Result<Vec<InvariantViolation>, StorageError> {
     let mut findings = Vec::new();
     for Violation { id, recorded, sum } in list_wallet_violations(conn, from, to).await? {
         let text = format!("the wallet of user {id} has used {recorded}, but its tokens have used {sum}");
-        findings.push(BrokenInvariant::new("L3", text));
+        findings.push(InvariantViolation::new("L3", text));
     }
     for Violation { id, recorded, sum } in list_wallet_limit_violations(conn, from, to).await? {
         let text = format!(
             "the wallet of user {id} counts {recorded} as held or as used in a period, but its tokens have {sum}"
         );
-        findings.push(BrokenInvariant::new("L9", text));
+        findings.push(InvariantViolation::new("L9", text));
     }
     Ok(findings)
 }

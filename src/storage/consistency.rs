@@ -39,18 +39,22 @@ pub struct RowCounts {
 /// A read-only transaction on one snapshot, for statements that may take long.
 pub async fn snapshot(db: &Db) -> Result<ReadTx, StorageError> {
     let mut tx = db.pool.begin_with("begin isolation level repeatable read read only").await?;
-    prepare(&mut tx).await?;
+    sqlx::query!(
+        r#"select set_config('statement_timeout', '0', true) as "a!",
+           set_config('idle_in_transaction_session_timeout', '0', true) as "b!""#
+    )
+    .fetch_one(&mut *tx)
+    .await?;
+    plan_ranges(&mut tx).await?;
     Ok(tx)
 }
 
-/// Lets this transaction run statements that take long and read ranges of rows.
-pub async fn prepare(conn: &mut Conn) -> Result<(), StorageError> {
+/// Lets this transaction read ranges of rows by plans for them.
+pub async fn plan_ranges(conn: &mut Conn) -> Result<(), StorageError> {
     sqlx::query!(
-        r#"select set_config('statement_timeout', '0', true) as "a!",
-           set_config('plan_cache_mode', 'force_custom_plan', true) as "b!",
-           set_config('idle_in_transaction_session_timeout', '0', true) as "c!",
-           set_config('enable_seqscan', 'on', true) as "d!", set_config('enable_hashjoin', 'on', true) as "e!",
-           set_config('enable_mergejoin', 'on', true) as "f!", set_config('enable_bitmapscan', 'on', true) as "g!""#
+        r#"select set_config('plan_cache_mode', 'force_custom_plan', true) as "a!",
+           set_config('enable_seqscan', 'on', true) as "b!", set_config('enable_hashjoin', 'on', true) as "c!",
+           set_config('enable_mergejoin', 'on', true) as "d!", set_config('enable_bitmapscan', 'on', true) as "e!""#
     )
     .fetch_one(conn)
     .await?;

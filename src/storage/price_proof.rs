@@ -182,6 +182,7 @@ pub async fn list_price_violations(
     .fetch_all(&mut *conn)
     .await?;
     let mut weights = Weights::default();
+    let ids: Vec<_> = used.iter().map(|price| price.id).collect();
     for price in used {
         weights.add(price.id, &price.content);
     }
@@ -204,6 +205,8 @@ pub async fn list_price_violations(
              from charges c left join weights w on w.price = c.price_id and c.prompt_tokens > w.above
                and (w.upto is null or c.prompt_tokens <= w.upto)
              where c.token_id >= $1 and c.token_id <= $2 and c.at >= extract(epoch from $10::date - 2)::bigint
+               -- A price that was first used after the statement before is not known here.
+               and (c.price_id = any($11) or not exists (select from prices p where p.id = c.price_id))
                and c.price_id is not null) priced
            where by_price is distinct from recorded limit 100"#,
         from,
@@ -215,7 +218,8 @@ pub async fn list_price_violations(
         &weights.least,
         &weights.weight,
         Weights::denominator().to_string(),
-        since as Day
+        since as Day,
+        &ids
     )
     .fetch_all(conn)
     .await?;

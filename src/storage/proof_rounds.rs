@@ -21,12 +21,12 @@ pub struct NextSlices {
     pub slice_time: Option<UnixTime>,
 }
 
-/// Reads it, for an [`update`] in the same transaction.
-pub async fn lock(conn: &mut Conn) -> Result<NextSlices, StorageError> {
+/// Reads it. Only one server at a time may.
+pub async fn find(conn: &mut Conn) -> Result<NextSlices, StorageError> {
     let next = sqlx::query_as!(
         NextSlices,
         r#"select next_token as token, next_user as "user", slice_time as "slice_time: UnixTime" from proof_round
-           where id = 1 for update"#
+           where id = 1"#
     )
     .fetch_one(conn)
     .await?;
@@ -74,7 +74,8 @@ pub struct Slice {
 }
 
 /// The next tokens from the id `from` on whose charges since the day `since` fit into a slice; `None` if there are no
-/// more. A token that alone has more makes a slice of its newest days, which may be of none.
+/// more. A token that alone has more makes a slice of its newest days, which may be of none. Two days before those that
+/// are proved are read besides (see [`super::consistency::list_day_violations`]), so they are counted too.
 pub async fn find_slice(conn: &mut Conn, from: i64, since: Day) -> Result<Option<Slice>, StorageError> {
     let slice = sqlx::query!(
         r#"with next as (select id from tokens where id >= $1 order by id limit $3),
@@ -94,7 +95,7 @@ pub async fn find_slice(conn: &mut Conn, from: i64, since: Day) -> Result<Option
         return Ok(Some(Slice { to, since }));
     }
     let since = sqlx::query_scalar!(
-        r#"select coalesce(min(day) filter (where charges <= $3::bigint), max(day) + 1) as "since!: Day" from (
+        r#"select coalesce(min(day) filter (where charges <= $3::bigint), max(day) + 1) + 2 as "since!: Day" from (
              select day, sum(sum(requests)) over (order by day desc) as charges from usage_daily
              where token_id = $1 and day >= $2 group by day) days"#,
         first,

@@ -12,7 +12,7 @@ use keymeter::domain::audit::{Action, AuditFilter};
 use keymeter::domain::calendar::{Calendar, Moment};
 use keymeter::domain::clock::{Clock, SystemClock};
 use keymeter::service::clock_repair;
-use keymeter::service::proof::{self, BrokenInvariant};
+use keymeter::service::proof::{self, InvariantViolation};
 use keymeter::service::secrets::{MasterKey, SecretsError};
 use keymeter::service::vault::Vault;
 use keymeter::storage::clock_repair::allow_minutes;
@@ -228,7 +228,7 @@ async fn examine_ledger(db: &Db, zone: &str, report: &mut Report) -> Result<(), 
     drop(snapshot);
     let mut findings = Vec::new();
     if negative > 0 {
-        findings.push(BrokenInvariant::new("L1", format!("{negative} balances are negative")));
+        findings.push(InvariantViolation::new("L1", format!("{negative} balances are negative")));
     }
     let steps = |rows: i64| u64::try_from(rows / STEP + 1).unwrap_or(0);
     let bar = progress_bar("ledger", steps(rows.tokens) + steps(rows.users));
@@ -274,7 +274,7 @@ async fn examine_ledger(db: &Db, zone: &str, report: &mut Report) -> Result<(), 
     if more > 0 {
         report.wrong("reports", &format!("{more} more sums are wrong"));
     }
-    for BrokenInvariant { text, .. } in findings {
+    for InvariantViolation { text, .. } in findings {
         report.wrong("ledger", &format!("{text}; keep a dump of the database and report this"));
     }
     Ok(())

@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 
 use super::{Progress, Round};
-use crate::service::proof::{BrokenInvariant, prove_tokens, prove_wallets};
+use crate::service::proof::{InvariantViolation, prove_tokens, prove_wallets};
 use crate::storage::proof_rounds::{self, NextSlices};
 use crate::storage::{Conn, StorageError, clock_repair, consistency};
 
@@ -15,12 +15,13 @@ const NAMED: usize = 10;
 const PAUSE: i64 = 50;
 
 pub(super) async fn step(conn: &mut Conn, round: Round) -> Result<Progress, StorageError> {
-    consistency::prepare(conn).await?;
-    clock_repair::allow_minutes(conn).await?;
-    let NextSlices { token, user, slice_time } = proof_rounds::lock(conn).await?;
-    if !round.now.is_due(slice_time, PAUSE) {
+    let NextSlices { token, user, slice_time } = proof_rounds::find(conn).await?;
+    let now = round.now;
+    if !now.is_due(slice_time, PAUSE) {
         return Ok(Progress::Done);
     }
+    consistency::plan_ranges(conn).await?;
+    clock_repair::allow_minutes(conn).await?;
     let (token, mut findings) = match token {
         Some(from) => tokens(conn, from, round).await?,
         None => (None, Vec::new()),
@@ -30,13 +31,13 @@ pub(super) async fn step(conn: &mut Conn, round: Round) -> Result<Progress, Stor
         None => None,
     };
     let mut counts = BTreeMap::new();
-    for BrokenInvariant { invariant, .. } in &findings {
+    for InvariantViolation { invariant, .. } in &findings {
         *counts.entry(*invariant).or_insert(0) += 1;
     }
     for (invariant, count) in counts {
         proof_rounds::add_found(conn, invariant, count).await?;
     }
-    for BrokenInvariant { text, .. } in findings.iter().take(NAMED) {
+    for InvariantViolation { text, .. } in findings.iter().take(NAMED) {
         tracing::error!(
             finding = text,
             of = findings.len(),
@@ -44,16 +45,20 @@ pub(super) async fn step(conn: &mut Conn, round: Round) -> Result<Progress, Stor
         );
     }
     if token.is_none() && user.is_none() {
-        proof_rounds::end(conn, round.now).await?;
+        proof_rounds::end(conn, now).await?;
     } else {
-        let slice_time = Some(round.now);
+        let slice_time = Some(now);
         proof_rounds::update(conn, NextSlices { token, user, slice_time }).await?;
     }
     Ok(Progress::Done)
 }
 
 /// The token after the slice, and what violates an invariant.
-async fn tokens(conn: &mut Conn, from: i64, round: Round) -> Result<(Option<i64>, Vec<BrokenInvariant>), StorageError> {
+async fn tokens(
+    conn: &mut Conn,
+    from: i64,
+    round: Round,
+) -> Result<(Option<i64>, Vec<InvariantViolation>), StorageError> {
     let zone = round.calendar.zone.name();
     let since = consistency::find_first_whole_day(conn, zone).await?;
     let Some(slice) = proof_rounds::find_slice(conn, from, since).await? else {
@@ -64,7 +69,11 @@ async fn tokens(conn: &mut Conn, from: i64, round: Round) -> Result<(Option<i64>
 }
 
 /// The user after the slice.
-async fn wallets(conn: &mut Conn, from: i64, findings: &mut Vec<BrokenInvariant>) -> Result<Option<i64>, StorageError> {
+async fn wallets(
+    conn: &mut Conn,
+    from: i64,
+    findings: &mut Vec<InvariantViolation>,
+) -> Result<Option<i64>, StorageError> {
     let Some(to) = proof_rounds::find_last_wallet(conn, from).await? else {
         return Ok(None);
     };

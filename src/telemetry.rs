@@ -49,7 +49,9 @@ pub struct Metrics {
 pub fn registry(server: &str, commit: Option<&str>) -> Registry {
     let mut registry = Registry::with_prefix("keymeter");
     let build = [("version", env!("CARGO_PKG_VERSION")), ("commit", commit.unwrap_or_default()), ("server", server)];
-    let build = Info::new(build.map(|(name, value)| (name, value.to_owned())));
+    // The library writes values as they are.
+    let escaped = |value: &str| value.replace('\\', r"\\").replace('"', r#"\""#);
+    let build = Info::new(build.map(|(name, value)| (name, escaped(value))));
     registry.register("build", "The program of this server, and the server's name", build);
     registry.register_collector(Box::new(log::DroppedLines));
     registry

@@ -12,9 +12,8 @@ use super::envelope::Envelope;
 use super::state::AppState;
 use crate::api::errors::code::ErrorCode;
 use crate::api::errors::fails::Fails;
-use crate::domain::known_server::KnownServer;
+use crate::domain::known_server::{DifferingSetting, KnownServer};
 use crate::domain::time::UnixTime;
-use crate::service::servers::{DifferingSetting, SEEN_WITHIN};
 use crate::service::system::{Backup, BackupSource, InstallationReport, SystemReport};
 use crate::telemetry::recent_figures::{Quantiles, RecentFigures};
 
@@ -199,10 +198,8 @@ pub async fn show(State(app): State<Arc<AppState>>, _: Admin) -> Result<Envelope
 
 impl From<SystemReport> for SystemBody {
     fn from(report: SystemReport) -> Self {
-        let job = |(name, at): (&'static str, UnixTime)| JobBody {
-            name,
-            last_success_time: Some(at.get()).filter(|at| *at > 0),
-        };
+        let job =
+            |(name, at): (&'static str, Option<UnixTime>)| JobBody { name, last_success_time: at.map(UnixTime::get) };
         Self {
             server: ServerBody::new(report.own, report.installation.now),
             recent: report.recent.into(),
@@ -249,7 +246,7 @@ impl From<InstallationReport> for InstallationBody {
 impl ServerBody {
     fn new(row: KnownServer, now: UnixTime) -> Self {
         Self {
-            running: now.since(row.seen_time) <= SEEN_WITHIN,
+            running: row.is_running(now),
             id: row.id,
             name: row.name,
             version: row.version,

@@ -145,7 +145,7 @@ impl DatabaseWatch {
         {
             let free = i64::try_from(disk.f_bavail.saturating_mul(disk.f_frsize)).unwrap_or(i64::MAX);
             metrics.free.set(free);
-            metrics.days_left.set(free.checked_div(figures.yesterday_bytes).map_or(MOST_DAYS, |days| days.min(MOST_DAYS)));
+            metrics.days_left.set(free.checked_div(figures.growth_bytes).map_or(MOST_DAYS, |days| days.min(MOST_DAYS)));
         }
         self.metrics.set_standbys(figures.synchronous_standbys, figures.other_standbys);
         Ok(())

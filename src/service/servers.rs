@@ -7,15 +7,11 @@ use super::base::Base;
 use crate::domain::clock::Clock;
 use crate::domain::known_server::KnownServer;
 use crate::domain::setting::Setting;
-use crate::domain::time::UnixTime;
 use crate::storage::servers;
 use crate::storage::{Conn, Db, newest_migration};
 
 /// How often a server says that it runs.
 const INTERVAL: Duration = Duration::from_secs(10);
-
-/// A server that was not seen for so many seconds has ended without saying so, or has no database.
-pub const SEEN_WITHIN: i64 = 30;
 
 /// How long a server that stops waits to say so.
 const LEAVE_TIMEOUT: Duration = Duration::from_secs(1);
@@ -45,9 +41,10 @@ impl Servers {
 
     /// The server of this process, as it is now.
     pub fn own(&self) -> KnownServer {
-        // The time may have been set back.
-        let seen_time = self.clock.now().max(self.own.started_time);
-        KnownServer { seen_time, ..self.own.clone() }
+        let seen_time = self.clock.now();
+        // The clock may have been ahead.
+        let started_time = self.own.started_time.min(seen_time);
+        KnownServer { started_time, seen_time, ..self.own.clone() }
     }
 
     /// Says that this server runs, for as long as it does. Nothing is said while a commit waits for too long, or to a
@@ -73,49 +70,5 @@ impl Servers {
         let gone = self.db.bounded_not_reserved(async |conn: &mut Conn| servers::delete(conn, &self.own.id).await);
         // Without it the others see for a while that it was not seen.
         let _ = tokio::time::timeout(LEAVE_TIMEOUT, gone).await;
-    }
-}
-
-/// A setting that is not the same on all servers.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct DifferingSetting {
-    pub name: String,
-    /// The value of each server, by its id.
-    pub values: Vec<(String, String)>,
-}
-
-/// The settings in which the servers that were seen lately differ. A server of another version may lack some.
-pub fn differing_settings(servers: &[KnownServer], now: UnixTime) -> Vec<DifferingSetting> {
-    let running = servers.iter().filter(|server| now.since(server.seen_time) <= SEEN_WITHIN);
-    let running: Vec<_> = running.collect();
-    let Some(first) = running.first() else { return Vec::new() };
-    let differing = first.settings.iter().filter_map(|(name, value)| {
-        let values = running.iter().map(|server| Some((server.id.clone(), server.settings.get(name)?.clone())));
-        let values: Vec<_> = values.collect::<Option<_>>()?;
-        let is_same = values.iter().all(|(_, other)| other == value);
-        (!is_same).then(|| DifferingSetting { name: name.clone(), values })
-    });
-    differing.collect()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn server(id: &str, seen: i64, settings: &[(&str, &str)]) -> KnownServer {
-        let settings = settings.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect();
-        let (name, version) = (id.to_uppercase(), "1".to_owned());
-        let (started_time, seen_time) = (UnixTime::new(0), UnixTime::new(seen));
-        KnownServer { id: id.to_owned(), name, version, newest_migration: 1, settings, started_time, seen_time }
-    }
-
-    #[test]
-    fn settings_differ_between_servers_that_run_and_know_them() {
-        let a = server("a", 100, &[("x.same", "1"), ("x.other", "a"), ("x.new", "true")]);
-        let b = server("b", 100, &[("x.same", "1"), ("x.other", "b")]);
-        let gone = server("c", 100 - SEEN_WITHIN - 1, &[("x.same", "2"), ("x.other", "b")]);
-        let found = differing_settings(&[a, b, gone], UnixTime::new(100));
-        let values = [("a", "a"), ("b", "b")].map(|(id, value)| (id.to_owned(), value.to_owned())).to_vec();
-        assert_eq!(found, [DifferingSetting { name: "x.other".to_owned(), values }]);
     }
 }

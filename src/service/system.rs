@@ -1,11 +1,14 @@
 //! What all servers are doing, for administrators.
 
 use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use tokio::sync::Mutex;
 
 use super::core::Core;
 use super::jobs;
-use super::servers::{DifferingSetting, Servers, differing_settings};
-use crate::domain::known_server::KnownServer;
+use super::servers::Servers;
+use crate::domain::known_server::{DifferingSetting, KnownServer, differing_settings};
 use crate::domain::time::UnixTime;
 use crate::storage::database_figures::{self, DatabaseFigures};
 use crate::storage::proof_rounds::{self, ProvedInvariant};
@@ -15,6 +18,9 @@ use crate::storage::{Conn, Db, StorageError, installation};
 use crate::telemetry::jobs::JobMetrics;
 use crate::telemetry::recent_figures::{RecentFigures, RecentMetrics};
 
+/// For how long administrators who look at once share what was read from the database.
+const SHARED_FOR: Duration = Duration::from_secs(1);
+
 /// A report of the whole system.
 #[derive(Debug)]
 pub struct SystemReport {
@@ -23,14 +29,14 @@ pub struct SystemReport {
     pub own: KnownServer,
     /// What it did in the last seconds.
     pub recent: RecentFigures,
-    /// When each job last did all that there was to do on this server; 0 until then.
-    pub jobs: Vec<(&'static str, UnixTime)>,
+    /// When each job last did all that there was to do on this server.
+    pub jobs: Vec<(&'static str, Option<UnixTime>)>,
     /// A commit of this server waits for the disk or a standby for too long.
     pub is_stalled: bool,
 }
 
 /// What everybody finds in the database: its servers, its own state, the proof of the ledger.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub struct InstallationReport {
     pub now: UnixTime,
     /// All servers of the last hour.
@@ -65,11 +71,12 @@ pub struct System {
     servers: Arc<Servers>,
     recent: Arc<RecentMetrics>,
     jobs: JobMetrics,
+    last: Mutex<Option<(Instant, InstallationReport)>>,
 }
 
 impl System {
-    pub const fn new(core: Core, servers: Arc<Servers>, recent: Arc<RecentMetrics>, jobs: JobMetrics) -> Self {
-        Self { core, servers, recent, jobs }
+    pub fn new(core: Core, servers: Arc<Servers>, recent: Arc<RecentMetrics>, jobs: JobMetrics) -> Self {
+        Self { core, servers, recent, jobs, last: Mutex::default() }
     }
 
     /// # Errors
@@ -77,12 +84,27 @@ impl System {
     pub async fn report(&self) -> Result<SystemReport, StorageError> {
         let db = &self.core.db;
         Ok(SystemReport {
-            installation: InstallationReport::read(db, self.core.clock.now()).await?,
+            installation: self.read_or_share().await?,
             own: self.servers.own(),
             recent: self.recent.figures(),
-            jobs: self.jobs.list(jobs::names()).map(|(name, at)| (name, UnixTime::new(at))).collect(),
+            jobs: self.jobs.list(jobs::names()).map(|(name, at)| (name, at.map(UnixTime::new))).collect(),
             is_stalled: db.is_stalled(),
         })
+    }
+}
+
+impl System {
+    /// Reads the report of the installation, unless it was read a moment ago: it counts rows.
+    async fn read_or_share(&self) -> Result<InstallationReport, StorageError> {
+        let mut last = self.last.lock().await;
+        if let Some((at, report)) = &*last
+            && at.elapsed() < SHARED_FOR
+        {
+            return Ok(report.clone());
+        }
+        let report = InstallationReport::read(&self.core.db, self.core.clock.now()).await?;
+        *last = Some((Instant::now(), report.clone()));
+        Ok(report)
     }
 }
 
@@ -94,22 +116,21 @@ impl InstallationReport {
     pub async fn read(db: &Db, now: UnixTime) -> Result<Self, StorageError> {
         let read = async |conn: &mut Conn| {
             let (invariants, proved_time) = proof_rounds::list(conn).await?;
+            let (servers, database) = (servers::list(conn).await?, server_state::find(conn).await?);
+            let made = installation::find_backup_time(conn).await?.map(Backup::by_command);
+            let archived = database.last_archived_time.map(Backup::by_archiver);
             Ok(Self {
                 now,
-                servers: servers::list(conn).await?,
-                differing_settings: Vec::new(),
-                database: server_state::find(conn).await?,
+                differing_settings: differing_settings(&servers, now),
+                servers,
+                database,
                 figures: database_figures::read(conn, now).await?,
                 invariants,
                 proved_time,
-                backup: installation::find_backup_time(conn).await?.map(Backup::by_command),
+                backup: made.into_iter().chain(archived).max_by_key(|backup| backup.time),
             })
         };
-        let mut report = db.bounded_not_reserved(read).await?;
-        report.differing_settings = differing_settings(&report.servers, now);
-        let archived = report.database.last_archived_time.map(Backup::by_archiver);
-        report.backup = report.backup.into_iter().chain(archived).max_by_key(|backup| backup.time);
-        Ok(report)
+        db.bounded_not_reserved(read).await
     }
 }
 

@@ -18,8 +18,9 @@ pub struct DatabaseFigures {
     /// Charges of days without a partition, up to a million.
     pub default_partition_rows: i64,
     pub database_bytes: i64,
-    /// Size of yesterday's charges: about what the database grows in a day.
-    pub yesterday_bytes: i64,
+    /// Size of yesterday's charges, less that of the day whose charges are dropped next, once some were: about what the
+    /// database grows in a day.
+    pub growth_bytes: i64,
     pub idempotency_records_bytes: i64,
     pub synchronous_standbys: i64,
     pub other_standbys: i64,
@@ -38,7 +39,9 @@ pub async fn read(conn: &mut Conn, now: UnixTime) -> Result<DatabaseFigures, Sto
              where to_regclass(charges_partition_name($2 + n * 86400)) is not null) as "partitions_ahead_days!",
            (select count(*) from (select from charges_rest limit $3) r) as "default_partition_rows!",
            pg_database_size(current_database()) as "database_bytes!",
-           coalesce(pg_total_relation_size(to_regclass(charges_partition_name($2 - 86400))), 0) as "yesterday_bytes!",
+           greatest(coalesce(pg_total_relation_size(to_regclass(charges_partition_name($2 - 86400))), 0) - coalesce(
+             (select pg_total_relation_size(to_regclass(charges_partition_name(charges_since))) from installation), 0), 0)
+             as "growth_bytes!",
            pg_total_relation_size('idempotency_records') as "idempotency_records_bytes!",
            (select count(*) from pg_stat_replication where sync_state in ('sync', 'quorum')) as "synchronous_standbys!",
            (select count(*) from pg_stat_replication where sync_state is distinct from 'sync'

@@ -122,10 +122,8 @@ pub async fn find_backup_time(conn: &mut Conn) -> Result<Option<UnixTime>, Stora
 }
 
 /// Records that a `keymeter backup` has ended.
-pub async fn update_backup_time(conn: &mut Conn) -> Result<(), StorageError> {
-    sqlx::query!("update installation set backup_time = extract(epoch from clock_timestamp())::bigint where id = 1")
-        .execute(conn)
-        .await?;
+pub async fn update_backup_time(conn: &mut Conn, now: UnixTime) -> Result<(), StorageError> {
+    sqlx::query!("update installation set backup_time = $1 where id = 1", now as UnixTime).execute(conn).await?;
     Ok(())
 }
 

@@ -4,7 +4,7 @@ use super::{Conn, StorageError};
 use crate::domain::time::UnixTime;
 
 /// What decides how safe commits are, and how many connections there may be.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub struct ServerState {
     /// Standbys that are connected.
     pub standbys: i64,
@@ -16,7 +16,7 @@ pub struct ServerState {
     pub archiver_fails: bool,
     /// Connections of roles without special rights.
     pub connections: i64,
-    /// Such as `17.2`.
+    /// As PostgreSQL says it: `17.2`, or with that of a distribution behind it.
     pub version: String,
     pub is_writable: bool,
     /// When a file of the log was last archived, since the statistics began.

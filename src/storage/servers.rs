@@ -17,7 +17,8 @@ pub async fn upsert(conn: &mut Conn, server: &KnownServer) -> Result<(), Storage
         "with forgotten as (delete from servers where seen_time < $7 - $8::bigint and id <> $1) \
          insert into servers (id, name, version, newest_migration, settings, started_time, seen_time) \
          select $1, $2, $3, $4, $5, $6, $7 where set_config('synchronous_commit', 'off', true) = 'off' \
-         on conflict on constraint servers_pkey do update set seen_time = excluded.seen_time",
+         on conflict on constraint servers_pkey do update set \
+           started_time = excluded.started_time, seen_time = excluded.seen_time",
         server.id,
         server.name,
         server.version,

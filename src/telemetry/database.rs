@@ -17,7 +17,7 @@ impl DiskMetrics {
         let metrics = Self::default();
         let free = "Bytes that the private PostgreSQL may still write";
         registry.register_with_unit("disk_free", free, Unit::Bytes, metrics.free.clone());
-        let left = "Days until they are written, if each day has as many charges as yesterday; 36500 if it had none";
+        let left = "Days until they are written, if each day adds as much as yesterday; at most 36500";
         let days = Unit::Other("days".to_owned());
         registry.register_with_unit("disk_left", left, days, metrics.days_left.clone());
         metrics

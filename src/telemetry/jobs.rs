@@ -31,9 +31,9 @@ impl JobMetrics {
         metrics
     }
 
-    /// When these jobs last succeeded, Unix time; 0 until then.
-    pub fn list(&self, jobs: impl Iterator<Item = &'static str>) -> impl Iterator<Item = (&'static str, i64)> {
-        jobs.map(|name| (name, self.0.get(&JobLabels { name }).map_or(0, |at| at.get())))
+    /// When these jobs last succeeded, Unix time.
+    pub fn list(&self, jobs: impl Iterator<Item = &'static str>) -> impl Iterator<Item = (&'static str, Option<i64>)> {
+        jobs.map(|name| (name, self.0.get(&JobLabels { name }).map(|at| at.get()).filter(|at| *at > 0)))
     }
 
     /// A job did all that there was to do, at this Unix time.

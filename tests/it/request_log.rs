@@ -50,6 +50,8 @@ async fn a_failure_has_its_cause_on_the_line_of_its_request(pool: PgPool) {
     let written = line(&server, &fine, "fine-1").await;
     assert_eq!(level_and_cause(&written), ("INFO", ""));
     assert_eq!(written["server"], "a \"b\"");
+    let metrics = Client::stranger(&server).get("/metrics").await.text;
+    assert!(metrics.contains(r#"server="a \"b\"""#), "{metrics}");
     let calls = |line: &Value| (line["db_calls"].as_u64().unwrap(), line["db_us"].as_u64().unwrap());
     let (count, micros) = calls(&written);
     assert!(count > 0 && micros > 0 && micros <= written["us"].as_u64().unwrap(), "{written}");

@@ -66,7 +66,7 @@ async fn top_shows_one_report_or_one_after_the_other(pool: PgPool) {
     assert!(page.starts_with("east ") && !page.contains('\u{1b}'), "{page}");
     for text in [
         "  1 server runs  ",
-        "\nnothing needs attention\n",
+        "\nneeds attention: no backup is known\n",
         "\noperations  ",
         "\nby kind   charge ",
         "\ndatabase  PostgreSQL ",

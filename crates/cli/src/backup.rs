@@ -8,7 +8,7 @@ use keymeter::storage::{self, Db, StorageError, installation};
 use keymeter_postgres::backup::{self, BackedUp};
 
 use crate::failure::CommandFailure;
-use crate::output::print_line;
+use crate::output::{print_error, print_line};
 
 const NOT_PRIVATE: &str =
     "this is not for the database of DATABASE_URL; use pg_dump and pg_restore (docs/operations.md, Backup and restore)";
@@ -23,9 +23,10 @@ pub async fn back_up(config: &Config, to: &Path) -> Result<(), CommandFailure> {
             master_key_is_set: config.secrets.master_key.is_some(),
         };
         let has_key = backup::back_up(from, to).await?;
-        record(database)
-            .await
-            .map_err(|error| format!("the backup is whole, but its time is not recorded: {error}"))?;
+        // A server of an older version may still use the database.
+        if let Err(error) = record(database).await {
+            print_error(&format!("the backup is whole, but administrators do not see its time: {error}"));
+        }
         Ok::<_, CommandFailure>(has_key)
     };
     let has_key = app::with_database(config, back_up).await?;
@@ -42,7 +43,8 @@ pub async fn back_up(config: &Config, to: &Path) -> Result<(), CommandFailure> {
 async fn record(database: &Database) -> Result<(), StorageError> {
     let db = Db::open(&database.options);
     let mut tx = db.begin().await?;
-    installation::update_backup_time(&mut tx).await?;
+    let now = storage::read_clock(&mut tx).await?.seconds();
+    installation::update_backup_time(&mut tx, now).await?;
     storage::commit(tx).await?;
     db.close().await;
     Ok(())

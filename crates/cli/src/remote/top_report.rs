@@ -75,6 +75,9 @@ struct Database {
     is_writable: bool,
     bytes: u64,
     reservations_open: u64,
+    reservations_overdue_seconds: u64,
+    partitions_ahead_days: u64,
+    default_partition_rows: u64,
     synchronous_standbys: u64,
     other_standbys: u64,
     archiver_fails: bool,
@@ -96,6 +99,12 @@ struct Backup {
     time: i64,
     source: String,
 }
+
+/// An expired reservation gives its quota back within 30 s.
+const OVERDUE_SECONDS: u64 = 120;
+
+/// Seven are usual.
+const FEW_PARTITIONS: u64 = 2;
 
 /// A line, and how it is drawn on a terminal.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -165,6 +174,19 @@ impl TopReport {
         }
         if self.database.archiver_fails {
             needed.push("PostgreSQL cannot archive its log".to_owned());
+        }
+        let database = &self.database;
+        if database.reservations_overdue_seconds > OVERDUE_SECONDS {
+            needed.push(format!("reservations are overdue for {} s", database.reservations_overdue_seconds));
+        }
+        if database.partitions_ahead_days < FEW_PARTITIONS {
+            needed.push(format!("partitions of charges exist for {} days ahead only", database.partitions_ahead_days));
+        }
+        if database.default_partition_rows > 0 {
+            needed.push("charges are in the default partition".to_owned());
+        }
+        if self.backup.is_none() {
+            needed.push("no backup is known".to_owned());
         }
         if !self.differing_settings.is_empty() {
             let names: Vec<_> = self.differing_settings.iter().map(|setting| setting.name.as_str()).collect();

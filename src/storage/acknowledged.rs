@@ -1,7 +1,8 @@
 //! Answers that left a row, and which of those rows are gone.
 
+use super::conn::Conn;
+use super::errors::StorageError;
 use super::ledger::GatewayRequestId;
-use super::{Conn, StorageError};
 use crate::domain::id::ReservationId;
 
 /// What an answer told, by the row that shows it.

@@ -17,7 +17,7 @@ use super::errors::StorageError;
 use super::own_connection::{Keep, OwnConnection};
 use super::suspicion::Suspicion;
 
-/// How often a wait that nobody waits for any more asks whether PostgreSQL knows of it.
+/// How often an abandoned wait asks whether PostgreSQL still waits.
 const ASK_EVERY: Duration = Duration::from_secs(10);
 
 /// The waits of a server.

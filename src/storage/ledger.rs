@@ -5,8 +5,10 @@
 use std::collections::BTreeMap;
 
 use super::columns::{column, wallet};
+use super::conn::Conn;
+use super::errors::StorageError;
 use super::reservations::{self, NewReservation};
-use super::{Conn, StorageError, units};
+use super::units;
 use crate::domain::id::{GatewayId, OldKeyId, PriceId, ReservationId, TokenId, UserId};
 use crate::domain::ledger::{ChargeOutcome, LockedToken, RequestDetails, Reservation, Wallet};
 use crate::domain::money::Quota;

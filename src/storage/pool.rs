@@ -426,7 +426,7 @@ fn open_pool(
         .after_connect(move |conn, _| {
             let settings = Arc::clone(&settings);
             Box::pin(async move {
-                // Whoever waits for a connection is told that there is none, and the log says why.
+                // A request that waits for a connection gets none, and the log says why.
                 settings.check(conn).await?.map_err(|dropped| sqlx::Error::Configuration(Box::new(dropped)))
             })
         })

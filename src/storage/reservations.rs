@@ -5,7 +5,9 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use super::columns::column;
-use super::{Conn, StorageError, units};
+use super::conn::Conn;
+use super::errors::StorageError;
+use super::units;
 use crate::domain::client_addresses::StoredAddress;
 use crate::domain::group::Ratio;
 use crate::domain::id::{GatewayId, ReservationId, UserId};

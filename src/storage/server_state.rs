@@ -1,6 +1,7 @@
 //! The settings and the standbys of PostgreSQL itself.
 
-use super::{Conn, StorageError};
+use super::conn::Conn;
+use super::errors::StorageError;
 use crate::domain::time::UnixTime;
 
 /// What decides how safe commits are, and how many connections there may be.

@@ -84,8 +84,8 @@ test('the page of the system refreshes itself, and says what is wrong and when i
       {
         name: 'limits.search_per_minute',
         values: [
-          { server_id: system.server.id, value: 30 },
-          { server_id: other.id, value: 60 },
+          { server_id: system.server.id, value: '30' },
+          { server_id: other.id, value: '60' },
         ],
       },
     ];

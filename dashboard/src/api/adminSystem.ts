@@ -4,7 +4,6 @@ import type { components } from './schema';
 
 export type System = components['schemas']['SystemBody'];
 export type ServerOfSystem = components['schemas']['ServerBody'];
-export type SettingValue = components['schemas']['ServerValueBody']['value'];
 
 const REFRESH_MS = 5_000;
 

@@ -91,10 +91,10 @@ describe('attention', () => {
       {
         name: 'limits.search_per_minute',
         values: [
-          { server_id: 'a1', value: 60 },
-          { server_id: 'b2', value: ['x', 'y'] },
-          { server_id: 'c3', value: [] },
-          { server_id: 'd4', value: false },
+          { server_id: 'a1', value: '60' },
+          { server_id: 'b2', value: 'x, y' },
+          { server_id: 'c3', value: '' },
+          { server_id: 'd4', value: 'false' },
         ],
       },
       { name: 'newer.setting', values: [] },

@@ -1,5 +1,4 @@
-import type { SettingValue, System } from '../../../api/adminSystem';
-import { formatList } from '../../../format/list';
+import type { System } from '../../../api/adminSystem';
 import { joined } from '../../../format/space';
 import { formatDuration, formatRelative } from '../../../format/time';
 import { texts } from '../../../texts';
@@ -94,16 +93,10 @@ function settings(system: System): Attention[] {
     const shown = values.map(({ server_id, value }) => ({
       key: server_id,
       name: nameOf.get(server_id) ?? server_id,
-      value: settingText(value),
+      value: value || words.settings.empty,
     }));
     return { key: `setting ${name}`, tone: 'warn', title: title(both), hint, values: shown };
   });
-}
-
-/** A value as in the settings file. */
-function settingText(value: SettingValue): string {
-  const text = Array.isArray(value) ? formatList(value.map(String)) : String(value ?? '');
-  return text || words.settings.empty;
 }
 
 /** An upgrade that is under way, or forgotten. */

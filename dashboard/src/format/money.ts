@@ -56,10 +56,9 @@ export function formatUsdExact(units: number): string {
   return format(exact, units);
 }
 
-/** An amount rounded to whole cents, the same everywhere. What would be zero cents is "<$0.01". */
+/** An amount rounded to whole cents, the same everywhere. What is less than a cent is exact: "$0.000002". */
 export function formatUsd(units: number): string {
-  if (units === 0 || roundToCents(units) !== 0) return format(cents, units);
-  return units > 0 ? `<${format(cents, CENT)}` : `>${format(cents, -CENT)}`;
+  return format(Math.abs(units) < CENT ? exact : cents, units);
 }
 
 /** A difference with its sign: "+$1.50". */
@@ -67,19 +66,14 @@ export function formatChange(units: number): string {
   return units > 0 ? `+${formatUsd(units)}` : formatUsd(units);
 }
 
-const hundredths = new Intl.NumberFormat(locale, { ...usd, maximumFractionDigits: 4 });
-
-/** The cost of a single request, which is often below a cent: up to 4 decimal places. */
-export function formatCost(units: number): string {
-  return format(hundredths, units);
-}
-
-function roundToCents(units: number): number {
+/** The amount that `formatUsd` shows. */
+function shownUnits(units: number): number {
+  if (Math.abs(units) < CENT) return units;
   return Math.sign(units) * Math.round(Math.abs(units) / CENT) * CENT;
 }
 
-/** By how many units parts, each rounded to cents, add up to more than their rounded total. Negative for less. */
+/** By how many units parts add up to more than their total, all as `formatUsd` shows them. Negative for less. */
 export function roundingGap(parts: number[]): number {
-  const shown = parts.reduce((sum, part) => sum + roundToCents(part), 0);
-  return shown - roundToCents(parts.reduce((sum, part) => sum + part, 0));
+  const shown = parts.reduce((sum, part) => sum + shownUnits(part), 0);
+  return shown - shownUnits(parts.reduce((sum, part) => sum + part, 0));
 }

@@ -35,9 +35,10 @@ interface Props {
 export function BarChart({ bars, label, today, pointed, onPoint }: Props) {
   const { ref, width } = useWidth();
   const sums = bars.map(({ parts }) => parts.reduce((sum, { units }) => sum + units, 0));
-  const { top, ticks } = valueAxis(Math.max(0, ...sums));
+  const most = Math.max(0, ...sums);
+  const { top, ticks } = valueAxis(most);
   const barWidth = (width ?? 0) / bars.length;
-  const labels = barLabels(bars.length, barWidth, today);
+  const labels = barLabels(bars.length, barWidth, most, today);
   const hasDates = bars.length > WEEKDAYS_UP_TO || undefined;
   const style = (units: number) => ({ '--share': top > 0 ? units / top : 0 }) as CSSProperties;
 
@@ -72,11 +73,7 @@ export function BarChart({ bars, label, today, pointed, onPoint }: Props) {
           const sum = sums[index] ?? 0;
           return (
             <div key={date} className={classes.bar} data-pointed={index === pointed || undefined}>
-              {labels.value && (
-                <span className={classes.value} data-none={sum === 0 || undefined}>
-                  {labels.value(sum)}
-                </span>
-              )}
+              {labels.value && sum > 0 && <span className={classes.value}>{labels.value(sum)}</span>}
               <div className={classes.stack} style={style(sum)} data-some={sum > 0 || undefined}>
                 {parts.map(({ units, color }) =>
                   units > 0 ? (

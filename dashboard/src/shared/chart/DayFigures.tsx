@@ -18,7 +18,7 @@ interface Props {
 /** The figures of a day, above the bars, where they cover nothing. */
 export function DayFigures({ day, summary }: Props) {
   return (
-    <div className={classes.figures} aria-hidden>
+    <div className={`${classes.figures} unbroken`} aria-hidden>
       {day ? <Figures day={day} /> : summary}
     </div>
   );

@@ -13,7 +13,7 @@ describe('barLabels', () => {
     [30, 70, '$123.45', 'Nov 21', 'Nov 20'],
     [90, 4, undefined, 'Nov 21', ''],
   ])('%d bars of %d pixels', (count, width, value, today, yesterday) => {
-    const labels = barLabels(count, width, TODAY);
+    const labels = barLabels(count, width, UNITS, TODAY);
     expect(labels.value?.(UNITS)).toBe(value);
     expect(labels.name(TODAY, count - 1)).toBe(today);
     expect(labels.name('2026-11-20', count - 2)).toBe(yesterday);

@@ -1,10 +1,14 @@
 import { formatMonthAndDay, formatNarrowWeekday, formatWeekday } from '../../format/calendar';
-import { formatUsdCompact, formatUsdShort } from '../../format/compact';
+import { barFormat } from '../../format/compact';
+import { UNITS_PER_USD } from '../../format/money';
 import { texts } from '../../texts';
 
 /** Widths in pixels of labels at the font size of charts. */
 const WIDE = 58;
 const NARROW = 42;
+/** For amounts below a cent, which are exact. */
+const FINE = 74;
+const CENT = UNITS_PER_USD / 100;
 const DATE = 62;
 
 /** Charts with more days have dates as labels. */
@@ -17,9 +21,14 @@ export interface BarLabels {
   name: (date: string, index: number) => string;
 }
 
-/** The labels that fit to bars of this width without touching each other. */
-export function barLabels(count: number, barWidth: number, today: string | undefined): BarLabels {
-  const value = barWidth >= WIDE ? formatUsdCompact : barWidth >= NARROW ? formatUsdShort : undefined;
+/** The labels that fit to `count` bars of this width, the highest of `most` units, without touching each other. */
+export function barLabels(
+  count: number,
+  barWidth: number,
+  most: number,
+  today: string | undefined,
+): BarLabels {
+  const value = barWidth >= NARROW ? barFormat(most, barWidth < (most < CENT ? FINE : WIDE)) : undefined;
   if (count > WEEKDAYS_UP_TO) {
     const every = Math.max(1, Math.ceil(DATE / barWidth));
     // Counted from the last day, which always has a label.

@@ -31,7 +31,7 @@ export function DataCards<Row>({ label, columns, rows, rowKey, rowHref }: DataPr
           key={rowKey(row)}
           p="md"
           className={rowHref && classes.clickable}
-          onClick={linkTo(rowHref?.(row))}
+          {...linkTo(rowHref?.(row))}
         >
           <Card row={row} columns={columns} />
         </Paper>

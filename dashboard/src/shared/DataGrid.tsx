@@ -47,7 +47,7 @@ export function DataGrid<Row>({ label, columns, rows, rowKey, rowHref }: DataPro
                 <Table.Tr
                   key={rowKey(row)}
                   className={rowHref && classes.clickable}
-                  onClick={linkTo(rowHref?.(row))}
+                  {...linkTo(rowHref?.(row))}
                 >
                   {columns.map((column) => (
                     <Table.Td key={column.key} ta={column.align} className={classNameOf(column)}>

@@ -34,6 +34,31 @@ export async function copyText(text: string): Promise<boolean> {
   }
 }
 
+/**
+ * Copies the text of a request, as `copyText` does. Called inside of a click: Safari forbids copying after the request,
+ * but takes an item whose text comes later. Copies nothing if there is no text.
+ */
+export async function copyLater(text: Promise<string | undefined>): Promise<boolean> {
+  try {
+    await navigator.clipboard.write([itemOf(text)]);
+    return true;
+  } catch {
+    const known = await text;
+    return known !== undefined && copyText(known);
+  }
+}
+
+function itemOf(text: Promise<string | undefined>): ClipboardItem {
+  const type = 'text/plain';
+  const blob = text.then((known) => {
+    if (known === undefined) throw new Error('no text');
+    return new Blob([known], { type });
+  });
+  // Where there are no items, nothing waits for it.
+  blob.catch(() => {});
+  return new ClipboardItem({ [type]: blob });
+}
+
 function subscribe(listener: () => void) {
   listeners.add(listener);
   return () => {

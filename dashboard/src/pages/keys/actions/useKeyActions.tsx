@@ -1,7 +1,7 @@
 import { type ReactNode, type RefObject, useRef, useState } from 'react';
 import { useRevealKey } from '../../../api/tokenChanges';
 import type { Token } from '../../../api/tokens';
-import { copyText } from '../../../shared/copyText';
+import { copyLater } from '../../../shared/copyText';
 import { notifyFailure, notifySuccess } from '../../../shared/notify';
 import { texts } from '../../../texts';
 import { KeyFormDrawer } from '../form/KeyFormDrawer';
@@ -83,8 +83,7 @@ export function useKeyActions(options: Options = {}): { actions: KeyActions; dia
   }
 
   async function copyKey(token: Token) {
-    const key = await readKey(token);
-    if (key && (await copyText(key))) notifySuccess(texts.keys.copied(token.name));
+    if (await copyLater(readKey(token))) notifySuccess(texts.keys.copied(token.name));
   }
 
   const dialogs = (

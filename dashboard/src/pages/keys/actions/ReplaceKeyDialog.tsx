@@ -8,7 +8,7 @@ import { FOCUS_RETURN_MS } from '../../../shared/focus';
 import { useLastDefined } from '../../../shared/useLastDefined';
 import { texts } from '../../../texts';
 import { oldKeyRefusalsHref } from '../oldKeyRefusalsHref';
-import { endsAtOnce, type GraceChoice, graceChoices, graces } from './grace';
+import { DEFAULT_GRACE, endsAtOnce, type GraceChoice, graceChoices, graces } from './grace';
 import { NewKeyDialog } from './NewKeyDialog';
 
 interface Props {
@@ -33,7 +33,7 @@ const words = texts.keys.replace;
 export function ReplaceKeyDialog({ token, onClose }: Props) {
   const rotate = useRotateToken();
   const shown = useLastDefined(token);
-  const [choice, setChoice] = useState<GraceChoice>('day');
+  const [choice, setChoice] = useState<GraceChoice>(DEFAULT_GRACE);
   const [replaced, setReplaced] = useState<Replaced>();
   const [isShown, setShown] = useState(false);
   const dangerous = endsAtOnce(choice);
@@ -44,7 +44,7 @@ export function ReplaceKeyDialog({ token, onClose }: Props) {
 
   function showNewKey() {
     rotate.reset();
-    setChoice('day');
+    setChoice(DEFAULT_GRACE);
     if (replaced) setTimeout(() => setShown(true), FOCUS_RETURN_MS);
   }
 

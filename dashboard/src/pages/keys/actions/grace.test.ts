@@ -1,13 +1,13 @@
 import { describe, expect, it } from 'vitest';
 import { en } from '../../../texts/en';
-import { endsAtOnce, graceChoices, graces } from './grace';
+import { DEFAULT_GRACE, endsAtOnce, graceChoices, graces } from './grace';
 
 const MAX_GRACE_SECONDS = 30 * 86_400;
 
 describe('the choices of how long an old key works', () => {
-  it('begin with a day after the first use of the new key, the default of the API', () => {
-    expect(graceChoices[0]).toBe('day');
-    expect(graces.day).toEqual({ grace_seconds: 86_400, grace_from: 'first_use' });
+  it('are from the shortest to the longest, first a day after the first use of the new key', () => {
+    expect(graceChoices).toEqual(['leaked', 'hour', 'day', 'week', 'first_use']);
+    expect(graces[DEFAULT_GRACE]).toEqual({ grace_seconds: 86_400, grace_from: 'first_use' });
   });
 
   it('have a text each, and are what the API accepts', () => {

@@ -1,3 +1,4 @@
+import { en } from '../../src/texts/en';
 import { violations } from '../harness/accessibility';
 import { createUser, done, newKey, ROOT, signedIn } from '../harness/accounts';
 import { eventually } from '../harness/eventually';
@@ -245,5 +246,8 @@ test('users cannot open the pages of administrators', async ({ visit, root }) =>
   await visible(page.getByRole('heading', { name: 'Overview' }));
   expect(await page.getByRole('link', { name: 'Users' }).count()).toBe(0);
   await page.goto('/admin/users');
-  await visible(page.getByRole('heading', { name: 'Administrators only' }));
+  await visible(
+    page.getByRole('heading', { name: 'Administrators only' }),
+    page.getByRole('main').getByRole('link', { name: en.shell.notFound.home }),
+  );
 });

@@ -128,7 +128,7 @@ test('on a phone, the palette opens with an icon and closes with a button', asyn
   const kim = await createUser(root, 'kim');
   const page = await visit({ as: kim, phone: true, locale: 'zh-CN' });
   await page.getByRole('button', { name: '搜索', exact: true }).tap();
-  const dialog = page.getByRole('dialog', { name: '搜索页面、令牌和操作' });
+  const dialog = page.getByRole('dialog', { name: '搜索页面、密钥和操作' });
   await visible(dialog.getByRole('option', { name: '概览' }));
   expect(await violations(dialog)).toEqual([]);
   await dialog.getByRole('button', { name: '关闭' }).tap();

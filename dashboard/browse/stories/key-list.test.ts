@@ -204,6 +204,8 @@ test('the switch of an expired key does not look like that of a key that works',
       });
   await visible(page.getByRole('row', { name: 'Over' }).getByText('Expired'));
   expect(await colorOf('Over')).not.toBe(await colorOf('Works'));
+  const isOn = keysOf(page).getByRole('switch', { name: 'Allow requests with Over' });
+  expect([await isOn.isChecked(), await isOn.isDisabled()]).toEqual([false, true]);
 });
 
 test('on a phone, notifications cover neither the bar of selected keys nor the buttons of a form', async ({

@@ -146,7 +146,7 @@ test('quota is added to a key that is charged while its form is open', async ({ 
   await form.getByText('Take', { exact: true }).click();
   await amount.fill('13.01');
   await save.click();
-  await visible(form.getByText('The key has less than that left.'));
+  await visible(form.getByText('The key has $13.00 left. Enter at most that.'));
   await amount.fill('13');
   await done(gateway.POST('/api/gateway/charge', { body: { key, quota: 500_000 } }));
   await save.click();

@@ -22,6 +22,16 @@ function subscribe(listener: () => void) {
   return () => listeners.delete(listener);
 }
 
+/** Calls back when the outage that has been reported is over. Does nothing if there is none. */
+export function onceFine(callback: () => void) {
+  if (connection === 'fine') return;
+  const unsubscribe = subscribe(() => {
+    if (connection !== 'fine') return;
+    unsubscribe();
+    callback();
+  });
+}
+
 export function useConnection(): Connection {
   return useSyncExternalStore(subscribe, () => connection);
 }

@@ -42,6 +42,11 @@ export class ApiError extends Error {
   }
 }
 
+/** Returns true if the server could not answer. The banner says so until it is back. */
+export function isOutage(error: Error | null): boolean {
+  return error instanceof ApiError && (error.isUnreachable || error.isUnavailable);
+}
+
 /** Returns true if the API refused with this error code. */
 export function hasCode(error: Error | null, code: ErrorCode): boolean {
   return error instanceof ApiError && error.code === code;

@@ -15,17 +15,21 @@ describe('formatDuration', () => {
     [HOUR + 60, '1 h 1 min'],
     [DAY - 1, '23 h 59 min'],
     [DAY, '1 d'],
-    [DAY + HOUR - 1, '1 d'],
-    [2 * DAY - 1, '1 d 23 h'],
+    [DAY + HOUR / 2 - 1, '1 d'],
+    [DAY + HOUR - 1, '1 d 1 h'],
+    [2 * DAY - 1, '2 d'],
     [7 * DAY + 21 * HOUR, '7 d 21 h'],
-    [10 * DAY - 1, '9 d 23 h'],
+    [10 * DAY - HOUR, '9 d 23 h'],
+    [10 * DAY - 1, '10 d'],
     [10 * DAY + 5 * HOUR, '10 d'],
-    [60 * DAY - 1, '59 d'],
-    [60 * DAY, '2 months'],
-    [365 * DAY - 1, '12 months'],
+    [29 * DAY + 23 * HOUR, '30 d'],
+    [60 * DAY - DAY, '59 d'],
+    [60 * DAY - 1, '2 months'],
+    [364 * DAY, '12 months'],
+    [365 * DAY - 1, '1 year'],
     [365 * DAY, '1 year'],
     [800 * DAY, '2 years'],
-  ])('rounds %d seconds down', (seconds, words) => {
+  ])('of %d seconds is %s', (seconds, words) => {
     expect(formatDuration(seconds)).toBe(words);
   });
 });

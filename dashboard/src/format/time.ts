@@ -16,9 +16,17 @@ const dateTime = new Intl.DateTimeFormat(locale, { dateStyle: 'medium', timeStyl
 const moment = new Intl.DateTimeFormat(locale, { dateStyle: 'medium', timeStyle: 'medium' });
 const day = new Intl.DateTimeFormat(locale, { dateStyle: 'medium' });
 
-/** For example "7 d 21 h", rounded down: two units below 10 days, then one. */
-export function formatDuration(seconds: number): string {
+/** To the last unit that is shown: hours from one day, days from ten. Minutes are rounded down. */
+function rounded(seconds: number): number {
+  if (seconds < DAY) return seconds;
+  const unit = Math.round(seconds / HOUR) * HOUR < TWO_UNITS_BELOW * DAY ? HOUR : DAY;
+  return Math.round(seconds / unit) * unit;
+}
+
+/** For example "7 d 21 h": two units below 10 days, then one. 29 d 23 h are "30 d". */
+export function formatDuration(exact: number): string {
   const { years, months, days, hours, minutes, lessThanAMinute } = texts.common.duration;
+  const seconds = rounded(exact);
   const day = Math.floor(seconds / DAY);
   const hour = Math.floor((seconds % DAY) / HOUR);
   const minute = Math.floor((seconds % HOUR) / MINUTE);

@@ -38,7 +38,7 @@ describe('parseUsd', () => {
     ['$$5', 'not_an_amount'],
     ['-$1', 'not_an_amount'],
     ['€5', 'not_an_amount'],
-    ['<$0.01', 'not_an_amount'],
+    ['<$1', 'not_an_amount'],
     ['$1.2K', 'not_an_amount'],
     ['1²', 'not_an_amount'],
     ['½', 'not_an_amount'],

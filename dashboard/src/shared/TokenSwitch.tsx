@@ -11,16 +11,18 @@ interface Props extends Omit<SwitchProps, 'checked' | 'disabled' | 'onChange'> {
   onSwitch: (on: boolean) => void;
 }
 
-/** Enables or disables a key. It is inactive if the user must not enable the key. */
+/** Enables or disables a key. It is inactive if the user must not enable the key, and off if the key has expired. */
 export function TokenSwitch({ token, onSwitch, ...props }: Props) {
   const user = useUser();
+  // Switching cannot end that: the edit form extends it.
+  const isExpired = token.state === 'expired' && isSwitchedOn(token);
   return (
     <Switch
       // Only a key that works has a coloured switch, and whether one works is not known before the server answers.
       color={token.status === WORKS && !token.switching ? undefined : 'gray'}
       {...props}
-      checked={isSwitchedOn(token)}
-      disabled={lockedBy(user, token) !== undefined}
+      checked={isSwitchedOn(token) && !isExpired}
+      disabled={isExpired || lockedBy(user, token) !== undefined}
       onChange={(event) => onSwitch(event.currentTarget.checked)}
     />
   );

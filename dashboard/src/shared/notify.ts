@@ -1,5 +1,6 @@
 import { notifications } from '@mantine/notifications';
-import { ApiError } from '../api/error';
+import { onceFine } from '../api/connection';
+import { ApiError, isOutage } from '../api/error';
 import { failureText } from '../format/failure';
 
 export function notifySuccess(message: string) {
@@ -9,5 +10,6 @@ export function notifySuccess(message: string) {
 export function notifyFailure(error: Error) {
   // The session has ended. A dialog asks the user to sign in again.
   if (error instanceof ApiError && error.status === 401) return;
-  notifications.show({ message: failureText(error), color: 'red', role: 'alert' });
+  const id = notifications.show({ message: failureText(error), color: 'red', role: 'alert' });
+  if (isOutage(error)) onceFine(() => notifications.hide(id));
 }

@@ -3,6 +3,7 @@ import { IconKeyboard, IconLogout, IconUser } from '@tabler/icons-react';
 import { useRef } from 'react';
 import { Link } from 'wouter';
 import { useSignOut, useUser } from '../api/session';
+import { initialsOf } from '../format/initials';
 import { roleName } from '../format/role';
 import { notifyFailure } from '../shared/notify';
 import { texts } from '../texts';
@@ -25,7 +26,9 @@ export function AccountMenu({ onShortcuts }: { onShortcuts: () => void }) {
     <Menu position="bottom-end" width={220} withinPortal={false} withInitialFocusPlaceholder={false}>
       <Menu.Target>
         <UnstyledButton ref={target} className={classes.button}>
-          <Avatar name={name} color="petrol" variant="filled" size={34} aria-hidden />
+          <Avatar color="petrol" variant="filled" size={34} aria-hidden>
+            {initialsOf(name)}
+          </Avatar>
           <VisuallyHidden>{texts.shell.account(name)}</VisuallyHidden>
         </UnstyledButton>
       </Menu.Target>

@@ -1,4 +1,5 @@
-import { Redirect } from 'wouter';
+import { Button } from '@mantine/core';
+import { Link, Redirect } from 'wouter';
 import { isAdministrator, useUser } from '../api/session';
 import { EmptyState } from '../shared/EmptyState';
 import { PageHeader } from '../shared/PageHeader';
@@ -13,7 +14,14 @@ export function PageGuard({ route: { page: Page, administrator, needsTokenApi } 
     return (
       <>
         <PageHeader title={title} />
-        <EmptyState title={hint} />
+        <EmptyState
+          title={hint}
+          action={
+            <Button component={Link} href="/">
+              {texts.shell.notFound.home}
+            </Button>
+          }
+        />
       </>
     );
   }

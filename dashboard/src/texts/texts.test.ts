@@ -65,13 +65,17 @@ describe('the Chinese texts', () => {
     const isTypeset = (text: string) =>
       !/\p{Script=Han}[A-Za-z0-9$,.;:!?()]|[A-Za-z0-9%]\p{Script=Han}/u.test(text);
     expect(violations((zh) => typeof zh !== 'string' || isTypeset(zh))).toEqual([]);
+    // Values can begin with a digit, as times do.
+    expect(violations((zh) => !/\p{Script=Han}70\d/u.test(render(zh)))).toEqual([]);
+    expect(zh.usage.recent.sentence('余额', 2, '13 分钟前')).toContain('最近一次在 13 分钟前。');
+    expect(zh.usage.recent.sentence('余额', 2, '刚刚')).toContain('最近一次在刚刚。');
   });
 });
 
 describe('the Chinese texts', () => {
   it.each([
     ['as they are', VALUES],
-    ['with Chinese names', ['张三', '测试令牌', '生产环境']],
+    ['with Chinese names', ['张三', '测试密钥', '生产环境']],
   ])('have no space between two Chinese characters, %s', (_, values) => {
     expect(
       violations(
@@ -93,6 +97,7 @@ describe('the Chinese texts', () => {
     ['用完', /用尽|耗尽/],
     ['最近 7 天', /(?<!最)近 ?(\d|70\d)/],
     ['每日消费', /按日消费/],
+    ['密钥', /(?<!访问)令牌/],
   ])('have one word for one thing: %s', (_, other) => {
     expect(violations((zh) => !other.test(render(zh)))).toEqual([]);
   });

@@ -3,6 +3,7 @@ import type { ReactNode } from 'react';
 import { NO_LIMIT, type RateLimits, rates } from '../../api/limits';
 import type { TokenFieldName } from '../../api/tokenChanges';
 import type { Token } from '../../api/tokens';
+import { isStopped } from '../../format/forecast';
 import { formatList } from '../../format/list';
 import { formatInteger } from '../../format/locale';
 import { formatDateTime, isTime } from '../../format/time';
@@ -50,7 +51,12 @@ export function KeyFacts({ token, maskedKey, owner }: Props) {
         )}
         <Fact name={fields.remain_quota.label} span="half">
           <QuotaBar used={token.used_quota} remain={token.remain_quota} unlimited={token.unlimited_quota} />
-          <ForecastLines scope={owner ? 'allUsers' : 'own'} tokenId={token.id} />
+          <ForecastLines
+            scope={owner ? 'allUsers' : 'own'}
+            tokenId={token.id}
+            usage={token.period_usage}
+            isStopped={isStopped(token.state)}
+          />
         </Fact>
         {limitedPeriods(token.period_usage).length > 0 && (
           <Fact name={fields.period_limits.label} span="half">

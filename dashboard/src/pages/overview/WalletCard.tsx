@@ -34,7 +34,7 @@ export function WalletCard() {
           )}
         </Text>
       )}
-      <ForecastLines />
+      <ForecastLines usage={period_usage} isStopped={quota <= 0} />
       {limitedPeriods(period_usage).length > 0 && (
         <Box mt="xs">
           <PeriodBars usage={period_usage} of="account" />

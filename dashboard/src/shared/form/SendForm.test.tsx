@@ -4,6 +4,7 @@ import { QueryClient, QueryClientProvider, useMutation } from '@tanstack/react-q
 import { act } from 'react';
 import { createRoot, type Root } from 'react-dom/client';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { reportResult } from '../../api/connection';
 import { ApiError } from '../../api/error';
 import { texts } from '../../texts';
 import { atField } from './atField';
@@ -101,6 +102,17 @@ describe('a form', () => {
     expect(alert()).toBeUndefined();
     await type('core');
     expect(error()).toBeUndefined();
+  });
+
+  it('forgets that the server could not be reached when the outage is over', async () => {
+    const outage = new ApiError(0, 'unreachable', 'no answer');
+    create.mockRejectedValue(outage);
+    await type('edge');
+    await submit();
+    await act(async () => reportResult(outage));
+    await vi.waitFor(() => expect(alert()).toBe('No answer.'));
+    await act(async () => reportResult(undefined));
+    await vi.waitFor(() => expect(alert()).toBeUndefined());
   });
 
   it('shows any other failure above the buttons', async () => {

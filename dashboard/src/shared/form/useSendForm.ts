@@ -1,6 +1,7 @@
 import { type FormErrors, useForm } from '@mantine/form';
 import { type FormEvent, useContext, useEffect, useRef } from 'react';
 import { DiscardContext } from './discard';
+import { useEndOfOutage } from './useEndOfOutage';
 
 interface Options<Values> {
   initialValues: Values;
@@ -21,6 +22,7 @@ interface Options<Values> {
 export function useSendForm<Values extends object>(options: Options<Values>) {
   const { initialValues, validate = noErrors, mutation, refusals = noErrors, send } = options;
   const submitted = useRef(false);
+  useEndOfOutage(mutation);
   const refusedIn = (values: Values) => (mutation.error ? refusals(mutation.error, values) : {});
 
   const form = useForm<Values>({

@@ -4,7 +4,7 @@ import { type Period, type PeriodUsage, periods } from '../../api/limits';
 import { formatWholeUsd } from '../../format/compact';
 import { formatUsd, UNITS_PER_USD, usdInput } from '../../format/money';
 import { texts } from '../../texts';
-import { type PeriodDraft, readPeriodLimit } from './draft';
+import { type PeriodDraft, reachedFirst, readPeriodLimit } from './draft';
 
 const words = texts.limits;
 
@@ -58,6 +58,11 @@ export function PeriodLimitFields({ form, usage }: Props) {
           {words.zero}
         </Text>
       )}
+      {reachedFirst(draft).map((period) => (
+        <Text key={period} size="sm" c="var(--km-warn)" role="status">
+          {words.reachedFirst[period]}
+        </Text>
+      ))}
       {usage &&
         periods
           .filter((period) => isUsedUp(draft[period], usage[period].used))

@@ -10,6 +10,7 @@ import {
   rateDraftOf,
   rateError,
   rateLimitsOf,
+  reachedFirst,
 } from './draft';
 
 const { errors } = texts.limits;
@@ -87,5 +88,23 @@ describe('errors', () => {
     [',', errors.notANumber],
   ])('of the rate "%s": %s', (typed, error) => {
     expect(rateError(typed)).toBe(error);
+  });
+});
+
+describe('a limit that is reached before that of a shorter period', () => {
+  it.each([
+    [['50', '10', ''], ['week']],
+    [['50', '', '10'], ['month']],
+    [
+      ['50', '20', '10'],
+      ['week', 'month'],
+    ],
+    [['5', '20', '50'], []],
+    [['5', '5', ''], []],
+    [['5', '0', ''], []],
+    [['', '10', ''], []],
+    [['much', '10', ''], []],
+  ])('of %j is that of %j', ([day = '', week = '', month = ''], found) => {
+    expect(reachedFirst({ day, week, month })).toEqual(found);
   });
 });

@@ -1,4 +1,11 @@
-import { NO_LIMIT, type Period, type PeriodLimits, type Rate, type RateLimits } from '../../api/limits';
+import {
+  NO_LIMIT,
+  type Period,
+  type PeriodLimits,
+  periods,
+  type Rate,
+  type RateLimits,
+} from '../../api/limits';
 import { requestLimits } from '../../api/serverLimits';
 import { formatInteger } from '../../format/locale';
 import { formatUsd, MAX_QUOTA, usdInput } from '../../format/money';
@@ -35,6 +42,16 @@ export function readPeriodLimit(typed: string): number | undefined {
   if (typed.trim() === '') return NO_LIMIT;
   const parsed = parseUsd(typed);
   return 'units' in parsed ? parsed.units : undefined;
+}
+
+/** The periods whose limit is reached before that of a shorter one, as $10 a week is before $50 a day. */
+export function reachedFirst(draft: PeriodDraft): ('week' | 'month')[] {
+  const limits = periods.map((period) => readPeriodLimit(draft[period]) ?? NO_LIMIT);
+  return (['week', 'month'] as const).filter((period) => {
+    const index = periods.indexOf(period);
+    const limit = limits[index] ?? NO_LIMIT;
+    return limit > 0 && limits.slice(0, index).some((shorter) => shorter > limit);
+  });
 }
 
 function readRate(typed: string): number | undefined {

@@ -5,6 +5,7 @@ import { texts } from '../../texts';
 import { LoadedTable } from '../LoadedTable';
 import { type KeyName, requestColumns } from './requestColumns';
 import { requestsHref } from './requestFilters';
+import { ZoneNote } from './ZoneNote';
 
 const words = texts.usage.requestHistory;
 const ROWS = 5;
@@ -31,6 +32,7 @@ export function LatestRequests({ name, ...options }: Props) {
           {words.showAll}
         </Anchor>
       </Group>
+      <ZoneNote />
       <LoadedTable
         error={error}
         onRetry={refetch}

@@ -12,6 +12,7 @@ import { RefusedCount } from './RefusedCount';
 import { reasonText } from './RefusedRequests';
 import { type KeyName, requestColumns } from './requestColumns';
 import { optionsOf, type RequestFilters, requestsHref } from './requestFilters';
+import { ZoneNote } from './ZoneNote';
 
 const words = texts.usage.requestHistory;
 const reasons = Object.keys(texts.usage.refused.reasons);
@@ -105,6 +106,7 @@ export function RequestHistory({ scope, range, filters, onFilter, name, fix, chi
           <CsvButton href={requestsCsvHref(wanted)} label={words.export} />
         </Group>
       )}
+      <ZoneNote />
       {rows && <RefusedCount scope={scope} range={range} filters={filters} rows={rows} />}
       <LoadedTable
         error={error}

@@ -39,7 +39,7 @@ const tokens: Column<PastRequest> = {
   header: texts.usage.tokens,
   align: 'right',
   cell: ({ prompt_tokens, completion_tokens, refusal }) => (
-    <span className="tabular">
+    <span className="tabular unbroken">
       {refusal ? '' : words.inAndOut(formatInteger(prompt_tokens), formatInteger(completion_tokens))}
     </span>
   ),

@@ -90,6 +90,13 @@ export const adminAudit = {
       quota: 'Usage',
     },
     wallet: 'Wallet',
+    grace: {
+      label: 'Old key',
+      ended: 'ended at once',
+      until_use: 'works until the new key is first used',
+      now: (duration: string) => `works for another ${duration}`,
+      first_use: (duration: string) => `works for another ${duration} after the new key is first used`,
+    },
     fromTo: (from: string, to: string) => `${from} → ${to}`,
     ownGroup: 'the owner’s group',
     enabled: 'Enabled',

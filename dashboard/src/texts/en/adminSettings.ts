@@ -1,5 +1,3 @@
-import { plural } from './plural';
-
 export const adminSettings = {
   title: 'Settings',
   description: 'What is set at this server, and where it can be changed.',
@@ -9,8 +7,8 @@ export const adminSettings = {
   set: 'Set',
   notSet: 'Not set',
   noLimit: 'No limit',
-  perMinute: (requests: string) => `${requests} a minute`,
-  days: (days: number) => plural(days, 'day', 'days'),
+  perMinute: 'a minute',
+  days: (days: number): string => (days === 1 ? 'day' : 'days'),
   sections: {
     gateway: 'Addresses, models and groups',
     accounts: 'Accounts',
@@ -30,9 +28,11 @@ export const adminSettings = {
     'accounts.initial_quota': 'Starting balance, in quota units',
     'accounts.initial_group': 'Group of new accounts',
     'accounts.max_tokens': 'Most keys of a user',
+    'tokens.restore_days': 'How long deleted keys can be restored',
     'usage.time_zone': 'Time zone of days, weeks and months',
     'usage.week_starts': 'First day of the week',
     'usage.retention_days': 'How long single charges are kept',
+    'usage.client_addresses': 'Addresses kept with requests',
     'compat.client': 'Service whose tools are used',
     'compat.list_key': 'Key shown in lists',
     'compat.first_page': 'Number of the first page of lists',
@@ -42,7 +42,9 @@ export const adminSettings = {
     'limits.usage_per_minute': 'Usage queries of a key',
     'limits.drop_in_per_minute': 'Calls to drop-in endpoints',
     'limits.wrong_keys_per_minute': 'Unknown keys from one address',
+    'limits.wrong_credentials_per_minute': 'Unknown credentials from one address',
     'limits.register_per_minute': 'Registrations from one address',
+    'limits.writes_per_minute': 'Changes by one user',
     'server.trusted_proxies': 'Trusted reverse proxies',
     'server.metrics': 'Who may read the metrics',
     'cell.label': 'Label in issued keys',

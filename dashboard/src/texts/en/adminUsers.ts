@@ -98,8 +98,8 @@ export const adminUsers = {
     submit: 'Change wallet',
     done: (username: string, usd: string) => `${username}’s wallet now holds ${usd}.`,
     errors: {
-      below_zero: 'The wallet doesn’t hold that much. Enter a smaller amount.',
-      above_limit: `A wallet can hold up to ${formatUsd(MAX_QUOTA)}. Enter a smaller amount.`,
+      below_zero: (usd: string) => `The wallet holds ${usd}. Enter at most that.`,
+      above_limit: `A wallet can hold up to ${formatUsd(MAX_QUOTA)}.`,
       nothing: 'Enter an amount above 0.',
     },
   },

@@ -1,5 +1,5 @@
 import type { KeyState } from '../../api/tokens';
-import { asTyped, formatUsdExact } from '../../format/money';
+import { asTyped, formatUsd, formatUsdExact, MAX_QUOTA } from '../../format/money';
 import { plural } from './plural';
 
 export const common = {
@@ -99,7 +99,7 @@ export const common = {
     ambiguous: `This can mean two amounts. Write it like 1500 or ${asTyped('1.50')}.`,
     too_many_places: 'Use up to 6 decimal places.',
     finer_than_a_unit: `Enter a multiple of ${formatUsdExact(1)}.`,
-    too_large: 'Enter a smaller amount.',
+    too_large: `Enter at most ${formatUsd(MAX_QUOTA)}.`,
   },
   failure: {
     title: 'This didn’t load',

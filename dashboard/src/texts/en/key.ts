@@ -74,6 +74,7 @@ export const key = {
       too_long: `Pick at most ${limits.report_days} days.`,
     },
     zone: (zone: string) => `Days in ${zone}`,
+    zones: (zone: string, own: string) => `Days are in ${zone}, times in ${own}.`,
     asOf: 'Updated',
     table: 'Usage by day',
     date: 'Date',

@@ -123,6 +123,11 @@ export const keys = {
       'You get a new key with the same quota, limits and history. You choose how long the old one still works.',
     question: 'How long does the old key work?',
     choices: {
+      leaked: {
+        label: 'The key leaked: end the old one at once',
+        hint: 'Programs that still use it are refused.',
+      },
+      hour: { label: 'An hour from now', hint: 'Even if the new key isn’t used by then.' },
       day: {
         label: 'A day after the new key is first used',
         hint: 'The day begins when a program first uses the new key.',
@@ -131,10 +136,9 @@ export const keys = {
         label: 'A week after the new key is first used',
         hint: 'For many programs, or people who change them by hand.',
       },
-      hour: { label: 'An hour from now', hint: 'Even if the new key isn’t used by then.' },
-      leaked: {
-        label: 'The key leaked: end the old one at once',
-        hint: 'Programs that still use it are refused.',
+      first_use: {
+        label: 'Until the new key is first used',
+        hint: 'At most 30 days. For one program, which you change at once.',
       },
     },
     confirm: 'Replace key',
@@ -235,10 +239,12 @@ export const keys = {
     quotaMode: 'Change quota',
     quotaModes: { add: 'Add', take: 'Take', set: 'Set' },
     quotaAmount: 'Amount (USD)',
+    quotaBefore: (before: string) => `${before} left now.`,
     quotaAfter: (before: string, after: string) =>
       `${before} left now, ${after} after saving. Anything spent in the meantime comes off as well.`,
     quotaSet: (before: string) =>
       `${before} left now. Replaces what is left, whatever is spent in the meantime.`,
+    onlyPeriods: 'Without a total, only the limits per day, week and month apply.',
     nothingLeft: 'With nothing left, the key can’t be used.',
     moreThanWallet: (usd: string) =>
       `Your wallet holds ${usd}. The key stops when the wallet is empty, before its quota is used up.`,
@@ -266,7 +272,7 @@ export const keys = {
       longNote: (most: number) => `Use up to ${most} characters.`,
       largeQuota: (most: string) => `Enter at most ${most}.`,
       noLimit: 'Enter at least one amount, or turn on “Unlimited”.',
-      takesTooMuch: 'The key has less than that left. Enter a smaller amount.',
+      takesTooMuch: (left: string) => `The key has ${left} left. Enter at most that.`,
       noDateTime: 'Pick a date and time.',
       noModels: 'Add at least one model.',
       manyModels: (most: string) => `Add at most ${most} models.`,

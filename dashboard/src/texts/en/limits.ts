@@ -3,6 +3,10 @@ export const limits = {
   title: 'Limits',
   hint: 'In US dollars. Leave empty for no limit.',
   zero: 'A limit of $0 refuses every request.',
+  reachedFirst: {
+    week: 'The weekly limit is reached first, so a higher limit per day changes nothing.',
+    month: 'The monthly limit is reached first, so a higher limit per day or week changes nothing.',
+  },
   periods: { day: 'Dollars per day', week: 'Dollars per week', month: 'Dollars per month' },
   presets: {
     label: 'Common limits',

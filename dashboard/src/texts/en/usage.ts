@@ -59,7 +59,7 @@ export const usage = {
     requestId: 'Request ID',
     time: 'Time',
     cost: 'Cost',
-    inAndOut: (input: string, output: string) => `${input} in, ${output} out`,
+    inAndOut: (input: string, output: string) => `${input}\u00a0in, ${output}\u00a0out`,
     shortfall: 'Not covered:',
     noId: 'No ID',
     removedGateway: (id: number) => `Removed gateway ${id}`,

@@ -2,7 +2,7 @@ import type { Texts } from '..';
 
 export const adminGateways: Texts['adminGateways'] = {
   title: '网关',
-  description: '校验令牌并按用量扣费的程序。先添加第二个凭证再吊销旧的，更换凭证时服务不会中断。',
+  description: '校验密钥并按用量扣费的程序。先添加第二个凭证再吊销旧的，更换凭证时服务不会中断。',
   create: '新建网关',
   columns: {
     name: '网关',
@@ -15,7 +15,7 @@ export const adminGateways: Texts['adminGateways'] = {
   removeLabel: (name: string) => `移除网关 ${name}`,
   empty: {
     title: '暂无网关',
-    hint: '你的 LLM 网关、代理或 API 需要凭证才能校验令牌并扣费。',
+    hint: '你的 LLM 网关、代理或 API 需要凭证才能校验密钥并扣费。',
   },
   dialog: {
     title: '新建网关',
@@ -24,7 +24,7 @@ export const adminGateways: Texts['adminGateways'] = {
     nameMissing: '请输入名称。',
     submit: '创建网关',
     secretTitle: (name: string) => `${name} 的凭证`,
-    example: '校验一个令牌（凭证在 $GATEWAY 中）',
+    example: '校验一个密钥（凭证在 $GATEWAY 中）',
     copyExample: '复制示例',
   },
   credential: {
@@ -38,8 +38,8 @@ export const adminGateways: Texts['adminGateways'] = {
     revoke: '吊销凭证…',
     revokeLabel: (hint: string, gateway: string) => `吊销凭证 ${hint}（${gateway}）`,
     revokeTitle: (hint: string, gateway: string) => `吊销 ${gateway} 的凭证 ${hint}？`,
-    revokeHint: '使用它的程序会立即无法校验令牌和扣费。此网关的其他凭证不受影响。',
-    revokeLastHint: '这是此网关唯一的凭证。使用它的程序会立即无法校验令牌和扣费。',
+    revokeHint: '使用它的程序会立即无法校验密钥和扣费。此网关的其他凭证不受影响。',
+    revokeLastHint: '这是此网关唯一的凭证。使用它的程序会立即无法校验密钥和扣费。',
     permanent: '此操作无法撤销。',
     revokeLastUsed: '上次使用',
     submit: '吊销凭证',
@@ -47,8 +47,8 @@ export const adminGateways: Texts['adminGateways'] = {
   },
   removeDialog: {
     title: (name: string) => `移除网关 ${name}？`,
-    hint: '它的所有凭证都会被吊销，并立即无法校验令牌和扣费。依赖它的程序会停止工作，直到改用其他网关。此操作无法撤销。',
-    kept: '令牌、钱包和扣费记录不变。未结束的预扣会在到期时释放。',
+    hint: '它的所有凭证都会被吊销，并立即无法校验密钥和扣费。依赖它的程序会停止工作，直到改用其他网关。此操作无法撤销。',
+    kept: '密钥、钱包和扣费记录不变。未结束的预扣会在到期时释放。',
     submit: '移除网关',
     done: (name: string) => `已移除 ${name}。`,
   },

@@ -12,10 +12,10 @@ export const adminHome: Texts['adminHome'] = {
   month: `最近 ${days} 天消费`,
   spend: { title: '每日消费', all: '全部用量' },
   users: { title: `${days} 天消费最高的用户`, all: '全部用量', empty: `最近 ${days} 天没有人消费。` },
-  keys: { title: `${days} 天消费最高的令牌`, all: '全部用量', empty: `最近 ${days} 天没有使用任何令牌。` },
+  keys: { title: `${days} 天消费最高的密钥`, all: '全部用量', empty: `最近 ${days} 天没有使用任何密钥。` },
   attention: {
     noneHint:
-      '没有令牌因额度、钱包或限额而无法使用。最近一小时没有令牌因此被拒绝，所有请求都按实际费用扣费。',
+      '没有密钥因额度、钱包或限额而无法使用。最近一小时没有密钥因此被拒绝，所有请求都按实际费用扣费。',
     held: {
       word: '按预扣扣费',
       noModel: '未指定模型',
@@ -31,8 +31,8 @@ export const adminHome: Texts['adminHome'] = {
       },
       otherReason: (code: string) => `其他原因（${code}）。`,
     },
-    stopped: (keys: number) => `${formatInteger(keys)} 个令牌无法使用`,
-    newest: `仅统计最新的 ${formatInteger(limits.listed_tokens)} 个令牌。`,
+    stopped: (keys: number) => `${formatInteger(keys)} 个密钥无法使用`,
+    newest: `仅统计最新的 ${formatInteger(limits.listed_tokens)} 个密钥。`,
   },
   share: (percent: string) => `占消费的 ${percent}%`,
   wallets: {
@@ -40,7 +40,7 @@ export const adminHome: Texts['adminHome'] = {
     all: '全部钱包',
     empty: (days: number) => `所有在消费的用户，余额都足够未来 ${days} 天使用。`,
     emptyBadge: '已用完',
-    stopped: '充值之前，令牌无法使用。',
+    stopped: '充值之前，密钥无法使用。',
     spends: (usd: string) => `每天约消费 ${usd}。`,
     lasts: (days: number) => (days < 1 ? '按此速度不到一天用完' : `按此速度可用 ${days} 天`),
   },
@@ -79,7 +79,7 @@ export const adminHome: Texts['adminHome'] = {
   gateways: {
     title: '网关',
     all: '全部网关',
-    empty: '暂无网关。网关负责校验令牌并扣费。',
+    empty: '暂无网关。网关负责校验密钥并扣费。',
     seen: '上次连接',
     never: '从未使用',
     more: (count: number) => `还有 ${count} 个网关`,

@@ -20,8 +20,8 @@ export const adminRequests: Texts['adminRequests'] = {
   dialog: {
     approveTitle: (username: string) => `批准 ${username} 的申请？`,
     refuseTitle: (username: string) => `拒绝 ${username} 的申请？`,
-    approveHint: '对方可以立即创建令牌。令牌从其钱包中消费。',
-    refuseHint: '对方无法创建令牌，但可以再次申请。',
+    approveHint: '对方可以立即创建密钥。密钥从其钱包中消费。',
+    refuseHint: '对方无法创建密钥，但可以再次申请。',
     note: '备注',
     noteHint: '可选。对方可以看到。',
     approved: (username: string) => `已批准 ${username} 的申请。`,

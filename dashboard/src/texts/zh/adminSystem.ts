@@ -17,7 +17,7 @@ export const adminSystem: Texts['adminSystem'] = {
     },
     notDurable: {
       title: '提交等待磁盘或同步备库的时间过长',
-      hint: '恢复之前不会扣费，也不会做任何修改；令牌仍可校验。请恢复一个备库，或检查主库的磁盘。重启 Keymeter 没有帮助。',
+      hint: '恢复之前不会扣费，也不会做任何修改；密钥仍可校验。请恢复一个备库，或检查主库的磁盘。重启 Keymeter 没有帮助。',
     },
     degraded: {
       title: (code: string) => `服务器功能受限：${code}`,
@@ -109,7 +109,7 @@ export const adminSystem: Texts['adminSystem'] = {
       slowest: '最慢',
       names: { lock: '加锁', write: '写入', commit: '提交', flush: '落盘' },
       hints: {
-        lock: '锁定并读取钱包和令牌',
+        lock: '锁定并读取钱包和密钥',
         write: '判定，写入扣费和余额',
         commit: '使结果对其他连接可见',
         flush: '等待磁盘和同步备库',
@@ -147,15 +147,15 @@ export const adminSystem: Texts['adminSystem'] = {
   },
   proof: {
     title: '账本核对',
-    description: '服务器不断地将每个令牌和钱包与其扣费核对，每分钟一部分。各项合计必须完全一致。',
+    description: '服务器不断地将每个密钥和钱包与其扣费核对，每分钟一部分。各项合计必须完全一致。',
     ended: '上次完整核对',
     notYet: '尚未完成',
     table: '不变量',
     invariant: '不变量',
     violations: '不符',
     meanings: {
-      L3: '令牌或钱包的已用额度，等于其扣费加上未结束的预扣。',
-      L5: '令牌的每日用量，等于当天扣费的总和。',
+      L3: '密钥或钱包的已用额度，等于其扣费加上未结束的预扣。',
+      L5: '密钥的每日用量，等于当天扣费的总和。',
       L9: '限额和预扣的计数，等于用量和未结束预扣的总和。',
       L10: '按数量计算的扣费，与其价格一致。',
     },
@@ -177,7 +177,7 @@ export const adminSystem: Texts['adminSystem'] = {
       'delete old idempotency keys': '删除旧的幂等键',
       'delete ended reservations': '删除已结束的预扣',
       'delete ended keys': '删除已失效的旧密钥',
-      'erase keys of deleted tokens': '清除已删除令牌的密钥',
+      'erase keys of deleted tokens': '清除已删除密钥的密文',
       'delete expired sessions': '删除过期的登录会话',
       'delete expired access tokens': '删除过期的访问令牌',
       'delete old counts of refused requests': '删除旧的拒绝次数',

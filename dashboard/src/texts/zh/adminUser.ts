@@ -16,7 +16,7 @@ export const adminUser: Texts['adminUser'] = {
     role: '角色',
     group: '分组',
     access: 'API 权限',
-    limit: '令牌上限',
+    limit: '密钥上限',
     limits: '限额',
     created: '创建时间',
     email: '邮箱',
@@ -36,9 +36,9 @@ export const adminUser: Texts['adminUser'] = {
     all: '全部用量',
   },
   keys: {
-    title: '令牌',
-    all: (count: number) => `全部 ${count} 个令牌`,
-    empty: { title: '没有令牌', hint: '此用户尚未创建令牌。' },
+    title: '密钥',
+    all: (count: number) => `全部 ${count} 个密钥`,
+    empty: { title: '没有密钥', hint: '此用户尚未创建密钥。' },
   },
   activity: {
     title: '最近活动',

@@ -1,5 +1,5 @@
 import { formatInteger } from '../../format/locale';
-import { asTyped, formatUsdExact } from '../../format/money';
+import { asTyped, formatUsd, formatUsdExact, MAX_QUOTA } from '../../format/money';
 import type { Texts } from '..';
 
 export const common: Texts['common'] = {
@@ -76,7 +76,8 @@ export const common: Texts['common'] = {
     nothing: '没有消费。',
     today: '今天',
     requests: (count: number) => `${formatInteger(count)} 次请求`,
-    tokens: (input: string, output: string) => `输入 ${input} Token，输出 ${output} Token`,
+    tokens: (input: string, output: string) =>
+      `输入\u00a0${input}\u00a0Token，输出\u00a0${output}\u00a0Token`,
   },
   pager: {
     range: (from: string, to: string, total: string) => `第 ${from}–${to} 项，共 ${total} 项`,
@@ -96,7 +97,7 @@ export const common: Texts['common'] = {
     ambiguous: `这个金额有两种读法。请写成 1500 或 ${asTyped('1.50')}。`,
     too_many_places: '最多 6 位小数。',
     finer_than_a_unit: `请输入 ${formatUsdExact(1)} 的整数倍。`,
-    too_large: '请输入更小的金额。',
+    too_large: `最多 ${formatUsd(MAX_QUOTA)}。`,
   },
   failure: {
     title: '加载失败',

@@ -2,15 +2,15 @@ import type { Texts } from '..';
 
 export const enablement: Texts['enablement'] = {
   title: 'API 权限',
-  description: '管理员开通 API 权限后，你才能创建令牌。',
+  description: '管理员开通 API 权限后，你才能创建密钥。',
   form: {
     title: '申请权限',
     again: '再次申请权限',
-    hint: '请说明令牌的用途。答复会显示在这里。',
+    hint: '请说明密钥的用途。答复会显示在这里。',
     account: '账户',
     accountHint: '只能为自己的账户申请。',
     reason: '理由',
-    reasonHint: '例如使用令牌的项目或团队',
+    reasonHint: '例如使用密钥的项目或团队',
     reasonMissing: '请填写理由。',
     submit: '提交申请',
     sent: '申请已提交。',
@@ -32,8 +32,8 @@ export const enablement: Texts['enablement'] = {
   },
   granted: {
     title: '你已拥有 API 权限',
-    hint: '为每个调用 API 的程序创建一个令牌。',
-    toKeys: '前往令牌',
+    hint: '为每个调用 API 的程序创建一个密钥。',
+    toKeys: '前往密钥',
     toOverview: '前往概览',
   },
   yourReason: '你的理由',

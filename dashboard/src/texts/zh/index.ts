@@ -1,6 +1,6 @@
 // Glossary. One word for one thing, as people say it who use new-api and similar gateways:
 //
-//   API key        令牌 (its secret: 密钥)   quota         额度
+//   API key        密钥                   quota         额度
 //   wallet         钱包                      balance       余额
 //   top up         充值                      spend         消费
 //   charge         扣费                      reservation   预扣

@@ -4,6 +4,10 @@ export const limits: Texts['limits'] = {
   title: '限制',
   hint: '以美元计。留空表示不限。',
   zero: '限额为 $0 时，所有请求都会被拒绝。',
+  reachedFirst: {
+    week: '每周限额会先用完，更高的每日限额不起作用。',
+    month: '每月限额会先用完，更高的每日或每周限额不起作用。',
+  },
   periods: { day: '每日（美元）', week: '每周（美元）', month: '每月（美元）' },
   presets: {
     label: '常用限额',
@@ -45,8 +49,8 @@ export const limits: Texts['limits'] = {
       `已用 ${used} / ${limit} 额度单位。将于 ${time} 重置。`,
   },
   refused: {
-    key: '在此之前，此令牌的请求都会被拒绝。',
-    account: '在此之前，此账户所有令牌的请求都会被拒绝。',
+    key: '在此之前，此密钥的请求都会被拒绝。',
+    account: '在此之前，此账户所有密钥的请求都会被拒绝。',
   },
   rateFacts: {
     requests_per_minute: (limit: string) => `每分钟请求数：${limit}`,

@@ -6,20 +6,20 @@ export const onboarding: Texts['onboarding'] = {
   dismiss: '隐藏这些步骤',
   user: {
     title: '开始使用',
-    createAction: '创建令牌',
-    copyAction: '查看令牌',
+    createAction: '创建密钥',
+    copyAction: '查看密钥',
     steps: {
       create: {
-        title: '创建你的第一个令牌',
-        hint: '程序需要令牌才能调用 API。令牌的额度就是程序的消费上限。',
+        title: '创建你的第一个密钥',
+        hint: '程序需要密钥才能调用 API。密钥的额度就是程序的消费上限。',
       },
       copy: {
         title: '把密钥复制到你的程序里',
-        hint: '令牌页面有 curl、Python 和 Node.js 的示例。',
+        hint: '密钥页面有 curl、Python 和 Node.js 的示例。',
       },
       call: {
         title: '发出第一个请求',
-        hint: '网关首次对令牌扣费后，此步骤即完成。',
+        hint: '网关首次对密钥扣费后，此步骤即完成。',
       },
     },
   },
@@ -31,7 +31,7 @@ export const onboarding: Texts['onboarding'] = {
     steps: {
       gateway: {
         title: '接入网关',
-        hint: '你的 LLM 网关需要凭证，才能校验令牌并扣费。',
+        hint: '你的 LLM 网关需要凭证，才能校验密钥并扣费。',
       },
       groups: {
         title: '定义分组',
@@ -39,7 +39,7 @@ export const onboarding: Texts['onboarding'] = {
       },
       models: {
         title: '列出模型',
-        hint: '之后用户可以为令牌选择模型。对应的配置项是 models.names。',
+        hint: '之后用户可以为密钥选择模型。对应的配置项是 models.names。',
       },
       users: {
         title: '添加用户',

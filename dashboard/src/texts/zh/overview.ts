@@ -4,7 +4,7 @@ import type { Texts } from '..';
 
 export const overview: Texts['overview'] = {
   title: '概览',
-  description: '令牌的消费情况，以及需要关注的令牌。',
+  description: '密钥的消费情况，以及需要关注的密钥。',
   wallet: {
     title: '钱包',
     spent: (usd: string) => `累计消费 ${usd}`,
@@ -35,13 +35,13 @@ export const overview: Texts['overview'] = {
     },
   },
   keys: {
-    title: '令牌',
-    all: '查看全部令牌',
+    title: '密钥',
+    all: '查看全部密钥',
   },
   attention: {
     title: '需要关注',
     none: '一切正常',
-    noneHint: '没有停用、即将过期或额度即将用完的令牌。',
+    noneHint: '没有停用、即将过期或额度即将用完的密钥。',
     reasons: {
       expires_soon: { word: '即将过期', sentence: (when: string) => `${when}失效。` },
       nearly_spent: {
@@ -68,31 +68,31 @@ export const overview: Texts['overview'] = {
         neverHad: '它没有额度。',
       },
       group_not_allowed: { word: '分组不可用', sentence: '你不能再使用它的分组。' },
-      expired: { word: '已过期', sentence: (when: string) => `已于${when}失效。` },
+      expired: { word: '已过期', sentence: (when: string) => `已于 ${when}失效。` },
       exceeds_wallet: {
         word: '超出余额',
         sentence: (left: string) => `剩余额度 ${left}，但钱包余额更少。`,
       },
-      other: { word: '请检查', sentence: '此令牌需要关注。' },
+      other: { word: '请检查', sentence: '此密钥需要关注。' },
     },
     emptyWallet: {
       name: '钱包',
       word: '已用完',
-      sentence: '钱包充值之前，所有令牌都无法使用。',
+      sentence: '钱包充值之前，所有密钥都无法使用。',
     },
-    stoppedAccount: { name: '账户', word: '已停用', sentence: '你的令牌目前无法使用。' },
+    stoppedAccount: { name: '账户', word: '已停用', sentence: '你的密钥目前无法使用。' },
     accountLimit: {
       name: '账户',
       word: '已达限额',
-      sentence: (when: string) => `账户限额将于${when}重置，在此之前所有令牌都无法使用。`,
-      never: '账户限额提高之前，所有令牌都无法使用。',
+      sentence: (when: string) => `账户限额将于 ${when}重置，在此之前所有密钥都无法使用。`,
+      never: '账户限额提高之前，所有密钥都无法使用。',
     },
-    more: (count: number) => `另有 ${formatInteger(count)} 个令牌需要关注。`,
-    show: { 3: '查看已过期的令牌', 4: '查看已用完的令牌', all: '查看全部令牌' },
+    more: (count: number) => `另有 ${formatInteger(count)} 个密钥需要关注。`,
+    show: { 3: '查看已过期的密钥', 4: '查看已用完的密钥', all: '查看全部密钥' },
   },
   firstRun: {
-    title: '创建你的第一个令牌',
-    hint: '程序需要令牌才能调用 API。令牌的额度就是程序的消费上限。',
-    action: '创建令牌',
+    title: '创建你的第一个密钥',
+    hint: '程序需要密钥才能调用 API。密钥的额度就是程序的消费上限。',
+    action: '创建密钥',
   },
 };

@@ -23,7 +23,7 @@ export const prices: Texts['prices'] = {
     whole: '–：与其他输入价格相同。',
   },
   inForce: (since: string) => `自 ${since} 起生效。`,
-  multiplied: '费用会乘以令牌所属分组的倍率。',
+  multiplied: '费用会乘以密钥所属分组的倍率。',
   groups: (groups: string) => `你的分组：${groups}。`,
   empty: {
     title: '暂无价格',
@@ -73,7 +73,7 @@ export const prices: Texts['prices'] = {
   million: '百万',
   billion: '十亿',
   per: {
-    hour: (usd: string, hour: string) => `每${hour} ${usd}`,
+    hour: (usd: string, hour: string) => `每 ${hour} ${usd}`,
     each: (usd: string, unit: string) => `每个 ${usd}：${unit}`,
     many: (usd: string, count: string, unit: string) => `每 ${count} ${unit} ${usd}`,
   },

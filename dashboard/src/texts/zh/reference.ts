@@ -11,7 +11,7 @@ export const reference: Texts['reference'] = {
   noMatches: { title: '没有匹配的接口', hint: '请尝试路径的一部分，或换一个词。' },
   noSuchOperation: '此接口不存在，可能已改名。',
   groups: {
-    tokens: '令牌',
+    tokens: '密钥',
     usage: '用量',
     accounts: '账户',
     gateway: '网关',
@@ -35,7 +35,7 @@ export const reference: Texts['reference'] = {
     signed_in: '已登录的用户',
     api_user: '有 API 权限的用户',
     admin: '管理员',
-    key_holder: '持有令牌密钥的人',
+    key_holder: '持有密钥的人',
     gateway: '网关',
   },
   body: '请求体',
@@ -51,7 +51,7 @@ export const reference: Texts['reference'] = {
     session: '使用你当前的登录会话发送到此服务器。',
     credentials: '需要单独的凭证，凭证不会被保存。',
     schemes: {
-      api_key: '令牌密钥',
+      api_key: 'API 密钥',
       gateway: '网关凭证',
       gateway_in_front: '网关凭证',
     },

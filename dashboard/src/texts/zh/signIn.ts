@@ -5,7 +5,7 @@ const { username, password } = requestLimits.NewUserBody;
 
 export const signIn: Texts['signIn'] = {
   title: '登录',
-  tagline: 'API 令牌与额度管理',
+  tagline: 'API 密钥与额度管理',
   username: '用户名',
   password: '密码',
   submit: '登录',

@@ -82,6 +82,22 @@ describe('detailsOf', () => {
     ]);
   });
 
+  it.each([
+    [
+      { grace_seconds: '86400', grace_from: 'first_use' },
+      'works for another 1 d after the new key is first used',
+    ],
+    [{ grace_seconds: '3600', grace_from: 'now' }, 'works for another 1 h'],
+    [{ grace_seconds: '0', grace_from: 'now' }, 'ended at once'],
+    [{ grace_seconds: '0', grace_from: 'first_use' }, 'works until the new key is first used'],
+  ])('shows how long a replaced key works: %j', (details, value) => {
+    expect(detailsOf({ details, changes: [] })).toEqual([{ label: 'Old key', value }]);
+  });
+
+  it('shows nothing of an edit that changed nothing', () => {
+    expect(detailsOf({ details: { fields: '' }, changes: [] })).toEqual([]);
+  });
+
   it('shows unknown values unchanged', () => {
     expect(actionName('token.unknown')).toBe('token.unknown');
     expect(detailsOf({ details: { colour: 'blue' }, changes: [] })).toEqual([

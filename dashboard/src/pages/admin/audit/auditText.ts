@@ -2,7 +2,7 @@ import type { AuditLine } from '../../../api/adminAudit';
 import { formatList } from '../../../format/list';
 import { formatUsd } from '../../../format/money';
 import { roleName } from '../../../format/role';
-import { formatDateTime } from '../../../format/time';
+import { formatDateTime, formatDuration } from '../../../format/time';
 import { texts } from '../../../texts';
 import { textOf } from '../../../texts/textOf';
 
@@ -61,9 +61,11 @@ export function ownerName({
 
 /** The details and the changes of an entry as labels and values. */
 export function detailsOf({ details, changes }: Pick<AuditLine, 'details' | 'changes'>): Detail[] {
-  const { from, to, ...others } = details;
-  // The changes name the fields too; entries of older versions have none.
-  const facts = Object.entries(others).filter(([name]) => name !== 'fields' || changes.length === 0);
+  const { from, to, grace_from, grace_seconds, ...others } = details;
+  // The changes name the fields too; entries of older versions have none. An edit can change nothing.
+  const facts = Object.entries(others).filter(
+    ([name, value]) => name !== 'fields' || (changes.length === 0 && value !== ''),
+  );
   const list = facts.map(([name, value]) => ({
     label: labelOf(words.details.labels, name),
     value: readable(name, value),
@@ -71,7 +73,18 @@ export function detailsOf({ details, changes }: Pick<AuditLine, 'details' | 'cha
   if (from !== undefined && to !== undefined) {
     list.unshift({ label: words.details.wallet, value: words.details.fromTo(usd(from), usd(to)) });
   }
+  if (grace_seconds !== undefined) {
+    list.push({ label: words.details.grace.label, value: graceText(Number(grace_seconds), grace_from) });
+  }
   return [...list, ...changes.map(changeOf)];
+}
+
+/** How long the key works that was replaced. */
+function graceText(seconds: number, from: string | undefined): string {
+  const { ended, until_use, now, first_use } = words.details.grace;
+  const waits = from === 'first_use';
+  if (seconds === 0) return waits ? until_use : ended;
+  return (waits ? first_use : now)(formatDuration(seconds));
 }
 
 /** For example "quota left: $1.00 → $2.00", or "models: added gpt-4o; removed o1". */

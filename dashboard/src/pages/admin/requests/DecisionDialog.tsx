@@ -11,11 +11,11 @@ import { notifySuccess } from '../../../shared/notify';
 import { useLastDefined } from '../../../shared/useLastDefined';
 import { texts } from '../../../texts';
 import { walletNote } from '../users/wallet';
+import { walletErrorText } from '../users/walletErrorText';
 import { type FailedTopUp, TopUpFailure } from './TopUpFailure';
 import { topUpOf } from './topUp';
 
 const words = texts.adminRequests.dialog;
-const errors = { ...texts.common.usdErrors, ...texts.adminUsers.walletDialog.errors };
 
 interface Props {
   /** The dialog is open while this is defined. */
@@ -62,7 +62,7 @@ function DecisionForm({ decision, request, onClose, onTopUpFailed }: FormProps) 
     initialValues: { amount: '', note: '' },
     validate: ({ amount }) => {
       const topUp = topUpFor(amount);
-      return { amount: 'error' in topUp && errors[topUp.error] };
+      return { amount: 'error' in topUp && walletErrorText(topUp.error, wallet ?? 0) };
     },
     mutation: answer,
     send,

@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import type { Setting } from '../../../api/adminSettings';
 import { en } from '../../../texts/en';
@@ -15,6 +16,14 @@ describe('settings', () => {
     expect(shown.map(({ name }) => name).sort()).toEqual(all.map(({ name }) => name).sort());
   });
 
+  it('that the server shows all have a name', () => {
+    const source = readFileSync('../src/config/shown.rs', 'utf8');
+    const listed = /const SHOWN: &str = "([^"]*)"/.exec(source)?.[1]?.split(/[\s\\]+/) ?? [];
+    const names = listed.filter((name) => name !== '');
+    expect(names.length).toBeGreaterThan(20);
+    expect(names.filter((name) => settingName(name) === name)).toEqual([]);
+  });
+
   it('of a newer server are shown by their name', () => {
     const newer = setting('server.newer', { value: 'x' });
     expect(inSection([newer], 'server')).toEqual([newer]);
@@ -28,8 +37,8 @@ describe('settings', () => {
     ['models.names', { value: ['small', 'large'] }, 'small, large', ''],
     ['models.names', { value: [], is_set: false }, '', 'None'],
     ['limits.search_per_minute', { value: 0 }, '0', 'No limit'],
-    ['limits.search_per_minute', { value: 1000 }, '1000', '1,000 a minute'],
-    ['usage.retention_days', { value: 90 }, '90', '90 days'],
+    ['limits.search_per_minute', { value: 1000 }, '1000', 'a minute'],
+    ['usage.retention_days', { value: 90 }, '90', 'days'],
     ['database.url', { value: null, is_secret: true, is_set: true }, '', 'Set'],
     ['database.url', { value: null, is_secret: true, is_set: false }, '', 'The private PostgreSQL'],
   ] as const)('%s %j', (name, changes, code, hint) => {

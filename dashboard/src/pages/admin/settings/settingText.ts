@@ -1,5 +1,4 @@
 import type { Setting } from '../../../api/adminSettings';
-import { formatInteger } from '../../../format/locale';
 import { formatUsdExact } from '../../../format/money';
 import { texts } from '../../../texts';
 
@@ -21,9 +20,11 @@ const sectionOf: Record<SettingName, Section> = {
   'accounts.initial_quota': 'accounts',
   'accounts.initial_group': 'accounts',
   'accounts.max_tokens': 'accounts',
+  'tokens.restore_days': 'accounts',
   'usage.time_zone': 'usage',
   'usage.week_starts': 'usage',
   'usage.retention_days': 'usage',
+  'usage.client_addresses': 'usage',
   'compat.client': 'compat',
   'compat.list_key': 'compat',
   'compat.first_page': 'compat',
@@ -33,7 +34,9 @@ const sectionOf: Record<SettingName, Section> = {
   'limits.usage_per_minute': 'limits',
   'limits.drop_in_per_minute': 'limits',
   'limits.wrong_keys_per_minute': 'limits',
+  'limits.wrong_credentials_per_minute': 'limits',
   'limits.register_per_minute': 'limits',
+  'limits.writes_per_minute': 'limits',
   'server.trusted_proxies': 'server',
   'server.metrics': 'server',
   'cell.label': 'server',
@@ -74,7 +77,8 @@ export function settingValue({ name, value, is_secret, is_set }: Setting): Setti
 
 function numberHint(name: string, value: number): string {
   if (name === 'accounts.initial_quota') return formatUsdExact(value);
-  if (name === 'usage.retention_days') return words.days(value);
-  if (name.startsWith('limits.')) return value === 0 ? words.noLimit : words.perMinute(formatInteger(value));
+  // The number itself stands before the hint.
+  if (name === 'usage.retention_days' || name === 'tokens.restore_days') return words.days(value);
+  if (name.startsWith('limits.')) return value === 0 ? words.noLimit : words.perMinute;
   return '';
 }

@@ -11,6 +11,7 @@ import { Money } from '../../../shared/Money';
 import { RelativeTime } from '../../../shared/RelativeTime';
 import { ForecastLines } from '../../../shared/usage/ForecastLines';
 import { texts } from '../../../texts';
+import { ENABLED } from '../users/status';
 
 const words = texts.adminUser;
 
@@ -28,7 +29,12 @@ export function UserFacts({ user }: { user: User }) {
           <Text size="sm" c="dimmed">
             {wallet.spent(formatUsd(user.used_quota))}
           </Text>
-          <ForecastLines scope="allUsers" userId={user.id} />
+          <ForecastLines
+            scope="allUsers"
+            userId={user.id}
+            usage={user.period_usage}
+            isStopped={user.status !== ENABLED || user.quota <= 0}
+          />
         </Fact>
         <Fact name={facts.requests}>
           <span className="tabular">{formatInteger(user.request_count)}</span>

@@ -24,7 +24,7 @@ describe('the changes of a wallet', () => {
   it.each([
     [{ from: '500000', to: '5500000' }, 5_000_000, '+$10.00'],
     [{ from: '500000', to: '0' }, -500_000, '-$1.00'],
-    [{ from: '0', to: '1' }, 1, '+<$0.01'],
+    [{ from: '0', to: '1' }, 1, '+$0.000002'],
   ])('%j differ by %d units: %s', (details, units, text) => {
     const [change] = walletChanges([line(details)]);
     const difference = change && differenceOf(change);

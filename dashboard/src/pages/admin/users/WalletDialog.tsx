@@ -12,9 +12,9 @@ import { notifySuccess } from '../../../shared/notify';
 import { texts } from '../../../texts';
 import type { UserDialogProps } from './UserDialogs';
 import { MAX_WALLET_NOTE, type WalletMode, walletChange, walletNote } from './wallet';
+import { walletErrorText } from './walletErrorText';
 
 const words = texts.adminUsers.walletDialog;
-const errors = { ...texts.common.usdErrors, ...words.errors };
 const modes: WalletMode[] = ['add', 'take', 'set'];
 
 interface WalletForm {
@@ -39,7 +39,7 @@ function WalletFields({ user, onClose }: { user: User; onClose: () => void }) {
     validate: (values, submitted) => {
       const change = changeOf(values);
       if (!('error' in change)) return {};
-      return { amount: (submitted || change.error !== 'empty') && errors[change.error] };
+      return { amount: (submitted || change.error !== 'empty') && walletErrorText(change.error, user.quota) };
     },
     mutation: grantQuota,
     send,

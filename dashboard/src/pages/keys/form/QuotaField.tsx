@@ -41,12 +41,12 @@ export function QuotaField({ form, token }: FieldProps) {
       />
       {hadTotal && (
         <Text size="sm" c="dimmed">
-          {mode === 'set'
-            ? words.quotaSet(formatUsdExact(before))
-            : words.quotaAfter(
-                formatUsdExact(before),
-                after === undefined || after < 0 ? '–' : formatUsdExact(after),
-              )}
+          {quotaNow(quota)}
+        </Text>
+      )}
+      {!hasTotal(quota) && Object.values(form.values.period_limits).some((typed) => typed.trim() !== '') && (
+        <Text size="sm" c="dimmed" role="status">
+          {words.onlyPeriods}
         </Text>
       )}
       {after === 0 && (
@@ -61,6 +61,16 @@ export function QuotaField({ form, token }: FieldProps) {
       )}
     </Stack>
   );
+}
+
+/** What is left now, and what the typed amount changes. */
+function quotaNow(quota: Quota): string {
+  const { mode, usd, before } = quota;
+  const left = formatUsdExact(before);
+  if (mode === 'set') return words.quotaSet(left);
+  const after = quotaAfter(quota);
+  if (usd.trim() === '') return words.quotaBefore(left);
+  return words.quotaAfter(left, after === undefined || after < 0 ? '–' : formatUsdExact(after));
 }
 
 function quotaLabel(usedBefore: number): string {

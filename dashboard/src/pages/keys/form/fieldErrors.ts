@@ -1,6 +1,6 @@
 import { limits, requestLimits } from '../../../api/serverLimits';
 import { formatInteger } from '../../../format/locale';
-import { formatUsd, MAX_QUOTA } from '../../../format/money';
+import { formatUsd, formatUsdExact, MAX_QUOTA } from '../../../format/money';
 import { parseUsd } from '../../../format/typed';
 import type { PeriodDraft } from '../../../shared/limits/draft';
 import { texts } from '../../../texts';
@@ -32,7 +32,8 @@ export function quotaError(quota: Quota, periods: PeriodDraft): string | undefin
   }
   const parsed = parseUsd(usd);
   if (mode !== 'set' && 'error' in parsed && parsed.error === 'empty') return undefined;
-  if (mode === 'take' && 'units' in parsed && parsed.units > before) return words.takesTooMuch;
+  if (mode === 'take' && 'units' in parsed && parsed.units > before)
+    return words.takesTooMuch(formatUsdExact(before));
   if ('error' in parsed) return texts.common.usdErrors[parsed.error];
   return parsed.units > MAX_QUOTA ? words.largeQuota(formatUsd(MAX_QUOTA)) : undefined;
 }

@@ -31,7 +31,11 @@ describe('validate', () => {
       { remain_quota: texts.common.usdErrors.not_an_amount },
     ],
     ['all that is left', { remain_quota: quota('take', '1') }, {}],
-    ['more than is left', { remain_quota: quota('take', '1.000002') }, { remain_quota: words.takesTooMuch }],
+    [
+      'more than is left',
+      { remain_quota: quota('take', '1.000002') },
+      { remain_quota: words.takesTooMuch('$1.00') },
+    ],
     ['no quota where it is unlimited', { remain_quota: quota('set', ''), unlimited_quota: true }, {}],
     [
       'limits',

@@ -39,8 +39,7 @@ pub struct DifferingSetting {
 
 /// The settings in which the servers that were seen lately differ. A server of another version may lack some.
 pub fn differing_settings(servers: &[KnownServer], now: UnixTime) -> Vec<DifferingSetting> {
-    let running = servers.iter().filter(|server| server.is_running(now));
-    let running: Vec<_> = running.collect();
+    let running: Vec<_> = servers.iter().filter(|server| server.is_running(now)).collect();
     let Some(first) = running.first() else { return Vec::new() };
     let differing = first.settings.iter().filter_map(|(name, value)| {
         let values = running.iter().map(|server| Some((server.id.clone(), server.settings.get(name)?.clone())));

@@ -143,7 +143,7 @@ impl Sample {
                         add(&mut sample.failures);
                     }
                 }
-                "request_seconds_bucket" => add(sample.request_times.entry(bound(label("le"))).or_default()),
+                "request_seconds_bucket" => add(sample.request_times.entry(micros(label("le"))).or_default()),
                 "requests_in_flight" => add(&mut sample.in_flight),
                 "ledger_operations_total" => {
                     add(sample.operations.entry(label("operation").to_owned()).or_default());
@@ -154,7 +154,7 @@ impl Sample {
                     }
                 }
                 "ledger_quota_total" => add(&mut sample.quota),
-                "ledger_wait_seconds_bucket" => add(sample.operation_times.entry(bound(label("le"))).or_default()),
+                "ledger_wait_seconds_bucket" => add(sample.operation_times.entry(micros(label("le"))).or_default()),
                 "ledger_batch_operations_count" => add(&mut sample.batches),
                 "ledger_batch_operations_sum" => add(&mut sample.batched),
                 "ledger_batch_seconds_count" => add(&mut sample.step(label("step")).batches),
@@ -255,15 +255,10 @@ fn count(value: &str) -> u64 {
     value.split_once('.').map_or(value, |(whole, _)| whole).parse().unwrap_or_default()
 }
 
-/// Seconds as microseconds.
+/// Seconds as microseconds; the bound of the last bucket, which is infinite, as the largest number.
 fn micros(value: &str) -> u64 {
     let seconds = value.parse().ok().and_then(|seconds| Duration::try_from_secs_f64(seconds).ok());
     seconds.map_or(u64::MAX, |time| time.as_micros().try_into().unwrap_or(u64::MAX))
-}
-
-/// The bound of a bucket; the last one has none.
-fn bound(le: &str) -> u64 {
-    micros(le)
 }
 
 #[cfg(test)]

@@ -3,14 +3,13 @@
 pub mod caches;
 pub mod clock;
 pub mod database;
-pub mod database_calls;
 pub mod jobs;
 pub mod ledger;
 pub mod log;
-pub mod noted_token;
 mod process;
 pub mod recent_figures;
 pub mod refused_requests;
+pub mod request_notes;
 pub mod requests;
 pub mod seldom;
 pub mod traces;

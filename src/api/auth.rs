@@ -9,7 +9,7 @@ use http::{HeaderMap, HeaderName, Method, header};
 use tower_sessions::Session;
 
 use super::extract::{ClientIp, Query, origin};
-use super::middleware::observe::{set_gateway, set_user};
+use super::middleware::observe::set_user;
 use super::same_site::{self, USER_HEADERS};
 use super::state::AppState;
 use crate::api::errors::code::ErrorCode;
@@ -23,6 +23,7 @@ use crate::domain::time::DAY;
 use crate::domain::user::User;
 use crate::service::authenticator::AuthError;
 use crate::storage::sessions::{CREATED_TIME, IP, USER_AGENT, USER_ID};
+use crate::telemetry::request_notes::RequestNotes;
 
 /// The session value that holds the Unix time of the last renewal. tower-sessions extends a session when its data
 /// changes, so [`renew`] changes this value once a day instead of writing on every request.
@@ -121,7 +122,7 @@ async fn gateway(parts: &Parts, app: &AppState, name: HeaderName) -> Result<Gate
     let secret = text.and_then(|text| GatewaySecret::parse(bare(text))).ok_or_else(ApiError::not_a_gateway)?;
     match app.authenticator.gateway(&secret, ClientIp::of(parts, app).0).await {
         Ok(id) => {
-            set_gateway(parts, id);
+            RequestNotes::note_gateway(id.get());
             Ok(id)
         }
         Err(AuthError::Unknown | AuthError::Disabled) => Err(ApiError::not_a_gateway()),

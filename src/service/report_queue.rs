@@ -12,7 +12,7 @@ use tracing::Instrument as _;
 
 use crate::domain::bounds;
 use crate::domain::id::UserId;
-use crate::telemetry::database_calls::DatabaseCalls;
+use crate::telemetry::request_notes::RequestNotes;
 
 /// Why a report is not made.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
@@ -115,7 +115,7 @@ impl ReportQueue {
         };
         let caller = Arc::new(());
         let report = CALLER.scope(Arc::downgrade(&caller), report);
-        let task = tokio::spawn(DatabaseCalls::current().of(report).instrument(tracing::Span::current()));
+        let task = tokio::spawn(RequestNotes::current().of(report).instrument(tracing::Span::current()));
         task.await.unwrap_or_else(|error| std::panic::resume_unwind(error.into_panic()))
     }
 

@@ -23,7 +23,7 @@ use tracing_subscriber::layer::SubscriberExt;
 use tracing_subscriber::util::SubscriberInitExt;
 
 use super::traces::Traces;
-use super::{database_calls, warnings};
+use super::{request_notes, warnings};
 
 /// Lines that wait to be written, a few megabytes; more are dropped and counted.
 const WAITING_LINES: usize = 16_384;
@@ -99,7 +99,7 @@ pub fn start(
     };
     let log = tracing_subscriber::registry()
         .with(lines.with_filter(filter))
-        .with(database_calls::layer())
+        .with(request_notes::layer())
         .with(warnings::layer())
         .with(traces.map(Traces::layer));
     log.try_init().map_err(|error| format!("the log cannot be started: {error}"))?;

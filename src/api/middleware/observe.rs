@@ -15,9 +15,8 @@ use super::http_request_id::HttpRequestId;
 use crate::api::errors::failure::ApiError;
 use crate::api::extract::ClientIp;
 use crate::api::state::AppState;
-use crate::domain::id::{GatewayId, UserId};
-use crate::telemetry::database_calls::DatabaseCalls;
-use crate::telemetry::noted_token::NotedToken;
+use crate::domain::id::UserId;
+use crate::telemetry::request_notes::RequestNotes;
 use crate::telemetry::requests::InFlight;
 
 /// The route of requests that match none.
@@ -27,7 +26,6 @@ const NO_ROUTE: &str = "-";
 #[derive(Debug, Clone)]
 struct Observed {
     user: Arc<OnceLock<UserId>>,
-    gateway: Arc<OnceLock<GatewayId>>,
     route: Arc<OnceLock<MatchedPath>>,
     /// The span of the request. The current span may be one inside it.
     span: Span,
@@ -43,13 +41,6 @@ pub fn set_user(parts: &Parts, user: UserId) {
         && cell.set(user).is_ok()
     {
         span.record("user_id", user.get());
-    }
-}
-
-/// Records the calling gateway for the request log.
-pub fn set_gateway(parts: &Parts, gateway: GatewayId) {
-    if let Some(Observed { gateway: cell, .. }) = parts.extensions.get() {
-        let _ = cell.set(gateway);
     }
 }
 
@@ -71,8 +62,7 @@ pub(super) struct Observation {
     ip: Option<IpAddr>,
     method: Method,
     seen: Observed,
-    calls: DatabaseCalls,
-    token: NotedToken,
+    notes: RequestNotes,
 }
 
 impl Observation {
@@ -89,21 +79,21 @@ impl Observation {
             "request", %method, route = Empty, http_request_id = id.0, user_id = Empty, status = Empty, error = Empty,
             db_calls = Empty, db_us = Empty, otel.name = Empty, otel.kind = Empty, otel.status_code = Empty
         );
-        let seen = Observed { user: Arc::default(), gateway: Arc::default(), route: Arc::default(), span };
+        let seen = Observed { user: Arc::default(), route: Arc::default(), span };
         parts.extensions.insert(seen.clone());
-        let (calls, token) = (DatabaseCalls::default(), NotedToken::default());
-        (Self { started, _in_flight: in_flight, id, ip, method, seen, calls, token }, Request::from_parts(parts, body))
+        let notes = RequestNotes::default();
+        (Self { started, _in_flight: in_flight, id, ip, method, seen, notes }, Request::from_parts(parts, body))
     }
 
-    /// Answers it in its span, and counts what that asks of the database.
+    /// Answers it in its span, and notes what becomes known of it.
     pub(super) fn watch<T>(&self, answer: impl Future<Output = T>) -> impl Future<Output = T> {
-        self.calls.clone().of(self.token.clone().of(answer.instrument(self.seen.span.clone())))
+        self.notes.clone().of(answer.instrument(self.seen.span.clone()))
     }
 
     /// Writes its line of the log, and counts it.
     pub(super) fn end(self, app: &AppState, mut answer: Response) -> Response {
-        let Self { started, _in_flight, id, ip, method, seen, calls, token } = self;
-        let Observed { user, gateway, route, span } = seen;
+        let Self { started, _in_flight, id, ip, method, seen, notes } = self;
+        let Observed { user, route, span } = seen;
         id.write(&mut answer);
         let route = route.get().map_or(NO_ROUTE, |path: &MatchedPath| path.as_str());
         let status = answer.status().as_u16();
@@ -112,14 +102,12 @@ impl Observation {
         let partial = answer.extensions().get::<PartialFailure>().map(|failure| &failure.0);
         let cause = failure.and_then(|failure| failure.cause.as_ref()).or(partial).map(|cause| &**cause);
         let user_id = user.get().map(|user: &UserId| user.get());
-        let (gateway_id, token_id) = (gateway.get().map(|gateway: &GatewayId| gateway.get()), token.id());
+        let (gateway_id, token_id) = (notes.gateway_id(), notes.token_id());
+        let (db_calls, db_us) = (notes.database_calls(), notes.database_micros());
         if cfg!(feature = "otlp") {
             // The log has these on the line of the request.
             span.record("otel.name", format!("{method} {route}")).record("otel.kind", "server");
-            span.record("status", status)
-                .record("error", error)
-                .record("db_calls", calls.count())
-                .record("db_us", calls.micros());
+            span.record("status", status).record("error", error).record("db_calls", db_calls).record("db_us", db_us);
             if answer.status().is_server_error() {
                 span.record("otel.status_code", "error");
             }
@@ -134,8 +122,8 @@ impl Observation {
             ($level:ident) => {
                 tracing::$level!(
                     target: "keymeter::request",
-                    %method, route, status, us = u64::try_from(took.as_micros()).unwrap_or(u64::MAX), db_calls = calls.count(),
-                    db_us = calls.micros(), http_request_id = id.0,
+                    %method, route, status, us = u64::try_from(took.as_micros()).unwrap_or(u64::MAX), db_calls,
+                    db_us, http_request_id = id.0,
                     ip = ip.map(tracing::field::display), user_id, gateway_id, token_id,
                     error, cause
                 )

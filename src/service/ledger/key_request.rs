@@ -17,7 +17,7 @@ use crate::domain::time::UnixTime;
 use crate::domain::token::TokenIdentity;
 use crate::service::key_cache::CachedKey;
 use crate::storage::ledger::{RecordedAnswer, RequestIdRecord};
-use crate::telemetry::noted_token::NotedToken;
+use crate::telemetry::request_notes::RequestNotes;
 
 /// What a gateway asks a key for.
 #[derive(Debug)]
@@ -80,7 +80,7 @@ impl Ledger {
             let (request_id, priced_by) = (request_id.unwrap_or_default(), cost.priced_by());
             return Ok(FoundRequest::Deleted { request_id, answer, token, priced_by });
         };
-        NotedToken::note(key.token.id.get());
+        RequestNotes::note_token(key.token.id.get());
         self.remember_price(&cost, context.model.as_deref());
         let request_id = request_id.unwrap_or_else(|| self.new_request_id());
         Ok(FoundRequest::Live(KeyRequest { gateway, call, key, cost, usage, context, request_id, idempotency }))

@@ -13,7 +13,7 @@ use crate::domain::prices::cost::Cost;
 use crate::domain::prices::unknown::Unknown;
 use crate::domain::refusals::{RefusedCall, RefusedRequest};
 use crate::service::key_cache::CachedKey;
-use crate::telemetry::noted_token::NotedToken;
+use crate::telemetry::request_notes::RequestNotes;
 
 /// The answer to "may this key be used?".
 #[derive(Debug)]
@@ -54,7 +54,7 @@ impl Ledger {
         };
         let at = self.current_moment().await?;
         let token = &key.token;
-        NotedToken::note(token.id.get());
+        RequestNotes::note_token(token.id.get());
         if !key.used.is_live(at.now) {
             let refusal = RefusalReason::InvalidKey.into();
             self.record_refusal((gateway, call), &key, refusal, context, quota, &at);

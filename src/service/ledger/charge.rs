@@ -141,6 +141,7 @@ impl Operation for Charge {
         let read = self.read_usage(batch);
         let cost = &read.map_err(|why| batch.refuse_usage(token, why, context))?.cost;
         let Amount { quota, price, priced_by } = batch.amount(token, cost, context)?;
+        let _ = request.quota.set(quota);
         batch.balances.charge(token, quota, cost.units.model_tokens(), context, &batch.at)?;
         batch.add_charge(NewCharge {
             gateway_id: Some(*gateway),

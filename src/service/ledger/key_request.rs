@@ -1,6 +1,6 @@
 //! What charge and reserve have in common: a gateway asks for quota of a key.
 
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use super::batch::Batch;
 use super::error::LedgerError;
@@ -10,6 +10,7 @@ use super::request_id::RequestId;
 use crate::domain::id::{GatewayId, TokenId, UserId};
 use crate::domain::key::Digest;
 use crate::domain::ledger::{Refusal, RequestContext};
+use crate::domain::money::Quota;
 use crate::domain::prices::cost::Cost;
 use crate::domain::prices::priced_by::PricedBy;
 use crate::domain::refusals::{RefusedCall, RefusedRequest};
@@ -50,6 +51,8 @@ pub(super) struct KeyRequest {
     call: RefusedCall,
     pub(super) key: Arc<CachedKey>,
     pub(super) cost: Cost,
+    /// The amount that was asked for, once a batch knows it.
+    pub(super) quota: OnceLock<Quota>,
     pub(super) usage: Option<ProviderUsage>,
     pub(super) context: RequestContext,
     /// The gateway's id of the request, or the one that it is answered.
@@ -83,7 +86,8 @@ impl Ledger {
         RequestNotes::note_token(key.token.id.get());
         self.remember_price(&cost, context.model.as_deref());
         let request_id = request_id.unwrap_or_else(|| self.new_request_id());
-        Ok(FoundRequest::Live(KeyRequest { gateway, call, key, cost, usage, context, request_id, idempotency }))
+        let quota = OnceLock::new();
+        Ok(FoundRequest::Live(KeyRequest { gateway, call, key, cost, quota, usage, context, request_id, idempotency }))
     }
 }
 
@@ -125,7 +129,7 @@ impl KeyRequest {
             call: self.call,
             refusal,
             context: &self.context,
-            quota: self.cost.quota,
+            quota: self.cost.quota.or_else(|| self.quota.get().copied()),
             request_id: self.idempotency.is_some().then_some(&self.request_id),
         }
     }

@@ -141,6 +141,7 @@ impl Operation for Reserve {
         let used = batch.find_key(key)?;
         let term = (expires_at, self.term.on_expiry);
         let quota = batch.most(token, cost, context)?;
+        let _ = request.quota.set(quota);
         let made = batch.balances.reserve(*gateway, token, quota, context, term, &batch.at)?;
         let details = batch.details(context, request.request_id.clone());
         let asked = Asked::of(cost, batch.ratio_of_told(token).is_some());

@@ -76,6 +76,7 @@ impl Ledger {
             }
             Some(_) | None => Ok(quota),
         };
+        let asked = most.as_ref().ok().copied().flatten();
         let admitted = match most {
             Ok(most) => admit(&token.policy, &state, Purpose::Verify(most), context, &at).map(drop),
             Err(why) => match (admit_use(&token.policy, &state, context, &at), why) {
@@ -89,7 +90,7 @@ impl Ledger {
         };
         let refusal = admitted.err();
         if let Some(refusal) = refusal {
-            self.record_refusal((gateway, call), &key, refusal, context, quota, &at);
+            self.record_refusal((gateway, call), &key, refusal, context, asked, &at);
         }
         Ok(Verification { refusal, key: Some(key), usable })
     }

@@ -26,7 +26,7 @@ use crate::domain::id::{OldKeyId, TokenId};
 use crate::domain::idempotency_key::Idempotent;
 use crate::domain::old_key::{Grace, GraceFrom, GraceInvalid, OldKey};
 use crate::domain::time::UnixTime;
-use crate::service::old_keys::{OldKeysError, Rotated};
+use crate::service::old_keys::{OldKeysError, Rotated, RotatedToken};
 
 /// How long the replaced key works on.
 #[derive(Debug, Deserialize, ToSchema)]
@@ -43,20 +43,27 @@ impl MemberNames for RotateBody {
 }
 
 impl RotateBody {
-    fn read(&self) -> Result<Grace, GraceInvalid> {
+    pub(super) fn read(&self) -> Result<Grace, GraceInvalid> {
         let from = self.grace_from.as_deref().map_or(Some(GraceFrom::FirstUse), GraceFrom::parse);
         let from = from.ok_or(GraceInvalid::From)?;
         Grace::new(self.grace_seconds.unwrap_or(bounds::DEFAULT_GRACE_SECONDS), from)
     }
 }
 
-/// A token's new key. It is shown here, and can be read again like any key.
+/// A token's new key. It is shown here to its owner, who can read it again like any key.
 #[derive(Debug, Serialize, ToSchema)]
 pub struct RotatedBody {
-    /// Token ID. It stays the same.
-    id: i64,
     /// The new key.
     key: String,
+    #[serde(flatten)]
+    token: RotatedTokenBody,
+}
+
+/// A token whose key was replaced, without the new one.
+#[derive(Debug, Serialize, ToSchema)]
+pub struct RotatedTokenBody {
+    /// Token ID. It stays the same.
+    id: i64,
     /// The new key as lists show it.
     masked_key: String,
     /// The token's replaced keys that still work, the last rotation first.
@@ -65,9 +72,14 @@ pub struct RotatedBody {
 
 impl RotatedBody {
     fn new(rotated: &Rotated, now: UnixTime) -> Self {
+        Self { key: rotated.key.expose().to_owned(), token: RotatedTokenBody::new(&rotated.token, now) }
+    }
+}
+
+impl RotatedTokenBody {
+    pub(super) fn new(rotated: &RotatedToken, now: UnixTime) -> Self {
         Self {
             id: rotated.id.get(),
-            key: rotated.key.expose().to_owned(),
             masked_key: rotated.key_hint.masked(),
             old_keys: rotated.old_keys.iter().map(|key| OldKeyBody::new(key, now)).collect(),
         }
@@ -184,6 +196,6 @@ codes_of! {
         KeyNotFound => NotFound,
         Expired => TokenExpired @ CONFLICT,
         TooMany => TooManyOldKeys,
-        .. Changed, Keyed, Actor, Storage
+        .. Changed, Keyed, Owner, Storage
     }
 }

@@ -173,11 +173,12 @@ impl App {
         let token_rules = TokenRules {
             max_tokens: config.accounts.max_tokens,
             restore_days: config.tokens.restore_days,
+            token_api_open: account_rules.token_api_open,
             cell: config.cell.label,
         };
         let state = Arc::new(AppState {
             tokens: Tokens::new(core.clone(), token_rules),
-            old_keys: OldKeys::new(core.clone(), config.cell.label),
+            old_keys: OldKeys::new(core.clone(), config.cell.label, account_rules.token_api_open),
             keys: Keys::new(core.clone(), Arc::clone(&own_tokens)),
             key_reader,
             usage: Usage::new(core.clone(), Arc::clone(&key_holders), own_tokens),

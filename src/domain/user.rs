@@ -82,6 +82,12 @@ impl User {
         open_to_all || self.token_api_enabled || self.role.is_admin()
     }
 
+    /// Returns true if it may make, change, replace and delete tokens of `owner`: its own, and as an administrator
+    /// those of accounts that it manages, if the owner may use the token API.
+    pub fn may_change_tokens_of(&self, owner: &Self, open_to_all: bool) -> bool {
+        (self.id == owner.id || self.role.may_manage(owner.role)) && owner.may_use_token_api(open_to_all)
+    }
+
     /// The changes from `old` to this account, for the audit log.
     pub fn changes_since(&self, old: &Self) -> FieldChanges {
         // Without `..`, so that a new field cannot be left out.
@@ -135,7 +141,7 @@ impl User {
 pub struct AccountDisabledByRoot;
 
 /// The fields of an account that an administrator sets, except status, password and wallet. `None` keeps a field.
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Default)]
 pub struct UserPatch {
     pub display_name: Option<String>,
     pub email: Option<String>,

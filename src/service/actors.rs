@@ -24,6 +24,19 @@ impl From<StorageError> for ActorError {
     }
 }
 
+/// Why tokens of another account are not made or changed.
+#[derive(Debug, thiserror::Error)]
+pub enum OwnerError {
+    #[error("there is no such user")]
+    NotFound,
+    #[error("only root may make and change tokens of administrators")]
+    RoleTooLow,
+    #[error("the token API is not enabled for the owner's account; enable it first")]
+    NotEnabled,
+    #[error(transparent)]
+    Actor(#[from] ActorError),
+}
+
 /// Locks the account of a caller.
 ///
 /// # Errors
@@ -44,6 +57,29 @@ pub async fn lock_admin(conn: &mut Conn, admin: UserId, target: UserId) -> Resul
     locked.retain(|user| user.id == admin);
     let admin = check_live(locked.pop())?;
     if admin.role.is_admin() { Ok((admin, target)) } else { Err(ActorError::NotAdministrator) }
+}
+
+/// Locks the account of a caller and that of the owner of tokens that it makes or changes, which may be the same.
+/// `open_to_all` is the setting `accounts.token_api`. Returns the caller and the owner.
+///
+/// # Errors
+/// As [`lock_admin`]; there is no such owner, or the caller [may not change](User::may_change_tokens_of) its tokens.
+pub async fn lock_owner(
+    conn: &mut Conn,
+    caller: UserId,
+    owner: UserId,
+    open_to_all: bool,
+) -> Result<(User, User), OwnerError> {
+    if owner == caller {
+        let user = lock_caller(conn, caller).await?;
+        return Ok((user.clone(), user));
+    }
+    let (admin, owner) = lock_admin(conn, caller, owner).await?;
+    let owner = owner.ok_or(OwnerError::NotFound)?;
+    if admin.may_change_tokens_of(&owner, open_to_all) {
+        return Ok((admin, owner));
+    }
+    Err(if admin.role.may_manage(owner.role) { OwnerError::NotEnabled } else { OwnerError::RoleTooLow })
 }
 
 /// The same for a change of something else than an account. The operator and the service are not checked.

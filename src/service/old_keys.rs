@@ -1,13 +1,13 @@
 //! Rotation: gives a token another key, and lets the replaced one work for a while longer (spec §15.1). A token stays
 //! the same: its id, balance, limits and history.
 
-use super::actors::{self, ActorError};
+use super::actors::{self, OwnerError};
 use crate::domain::audit::{Action, Actor, AuditEntry, Subject};
 use crate::domain::bounds;
 use crate::domain::caller::Caller;
 use crate::domain::cell::CellLabel;
 use crate::domain::expected_version::{ExpectedVersion, VersionChanged};
-use crate::domain::id::{OldKeyId, TokenId};
+use crate::domain::id::{OldKeyId, TokenId, UserId};
 use crate::domain::idempotency_key::{Idempotent, IdempotentRequest, MadeKey};
 use crate::domain::key::{ApiKey, KeyHint};
 use crate::domain::old_key::{Grace, OldKey};
@@ -35,9 +35,9 @@ pub enum OldKeysError {
     Changed(#[from] VersionChanged),
     #[error(transparent)]
     Keyed(#[from] IdempotencyKeyError),
-    /// The caller may no longer do this.
+    /// The caller may not do this, or not any more.
     #[error(transparent)]
-    Actor(#[from] ActorError),
+    Owner(#[from] OwnerError),
     #[error(transparent)]
     Storage(#[from] StorageError),
 }
@@ -45,8 +45,14 @@ pub enum OldKeysError {
 /// A token's new key, and its old ones that still work.
 #[derive(Debug)]
 pub struct Rotated {
-    pub id: TokenId,
     pub key: ApiKey,
+    pub token: RotatedToken,
+}
+
+/// The same without the key, which is for its owner alone.
+#[derive(Debug)]
+pub struct RotatedToken {
+    pub id: TokenId,
     pub key_hint: KeyHint,
     pub old_keys: Vec<OldKey>,
 }
@@ -56,11 +62,13 @@ pub struct Rotated {
 pub struct OldKeys {
     core: Core,
     cell: CellLabel,
+    /// Every account may use the token API without enablement.
+    token_api_open: bool,
 }
 
 impl OldKeys {
-    pub const fn new(core: Core, cell: CellLabel) -> Self {
-        Self { core, cell }
+    pub const fn new(core: Core, cell: CellLabel, token_api_open: bool) -> Self {
+        Self { core, cell, token_api_open }
     }
 
     /// Replaces the key of one of the caller's tokens. Earlier old keys keep their deadlines.
@@ -76,17 +84,58 @@ impl OldKeys {
         expected: &ExpectedVersion,
         request: Option<&IdempotentRequest>,
     ) -> Result<Idempotent<Rotated>, OldKeysError> {
+        let rotated = self.rotate_one(caller, caller.user.id, id, grace, expected, request).await?;
+        let Idempotent { answer: (token, key), is_replayed } = rotated;
+        Ok(Idempotent { answer: Rotated { key: key.ok_or(OldKeysError::NotFound)?, token }, is_replayed })
+    }
+
+    /// Replaces the key of a token of any user, who alone can read the new one.
+    ///
+    /// # Errors
+    /// As [`rotate`](Self::rotate); the caller may not change tokens of its owner.
+    pub async fn rotate_any_user(
+        &self,
+        admin: &Caller,
+        id: TokenId,
+        grace: Grace,
+        expected: &ExpectedVersion,
+        request: Option<&IdempotentRequest>,
+    ) -> Result<Idempotent<RotatedToken>, OldKeysError> {
+        let owner = {
+            let mut conn = self.core.db.acquire().await?;
+            tokens::find_owner(&mut conn, id).await?.ok_or(OldKeysError::NotFound)?
+        };
+        let rotated = self.rotate_one(admin, owner, id, grace, expected, request).await?;
+        Ok(rotated.map(|(token, _)| token))
+    }
+
+    /// A request that is repeated has a key if the caller is the owner.
+    async fn rotate_one(
+        &self,
+        caller: &Caller,
+        owner: UserId,
+        id: TokenId,
+        grace: Grace,
+        expected: &ExpectedVersion,
+        request: Option<&IdempotentRequest>,
+    ) -> Result<Idempotent<(RotatedToken, Option<ApiKey>)>, OldKeysError> {
         let mut tx = self.core.db.begin().await?;
-        actors::lock_caller(&mut tx, caller.user.id).await?;
+        actors::lock_owner(&mut tx, caller.user.id, owner, self.token_api_open).await?;
         if let Some(made) = idempotency_keys::find(&mut tx, caller.user.id, request).await? {
             let now = self.core.clock.now();
+            if owner != caller.user.id {
+                let token = tokens::find(&mut tx, owner, id).await?.ok_or(OldKeysError::NotFound)?;
+                let old_keys = old_keys::list(&mut tx, id, token.policy.lifetime, false, now).await?;
+                storage::commit(tx).await?;
+                return Ok(Idempotent::replayed((RotatedToken { id, key_hint: token.key_hint, old_keys }, None)));
+            }
             let found = idempotency_keys::open(&mut tx, &self.core.vault, caller, &made, now).await?.pop();
             let TokenWithKey { token, key } = found.ok_or(OldKeysError::NotFound)?;
             let old_keys = old_keys::list(&mut tx, id, token.policy.lifetime, false, now).await?;
             storage::commit(tx).await?;
-            return Ok(Idempotent::replayed(Rotated { id, key, key_hint: token.key_hint, old_keys }));
+            return Ok(Idempotent::replayed((RotatedToken { id, key_hint: token.key_hint, old_keys }, Some(key))));
         }
-        let token = tokens::lock(&mut tx, caller.user.id, id).await?.ok_or(OldKeysError::NotFound)?;
+        let token = tokens::lock(&mut tx, owner, id).await?.ok_or(OldKeysError::NotFound)?;
         expected.check(token.policy.version)?;
         let now = self.core.clock.now();
         if token.policy.lifetime.is_over(now) {
@@ -107,11 +156,11 @@ impl OldKeys {
             ("grace_seconds", grace.seconds().to_string()),
             ("grace_from", grace.from().as_str().to_owned()),
         ];
-        audit::insert(&mut tx, self.entry(caller, Action::TokenRotated, id).with(details)).await?;
+        audit::insert(&mut tx, self.entry(caller, Action::TokenRotated, id, owner).with(details)).await?;
         let made = [MadeKey { token: id, digest: sealed.digest }];
         idempotency_keys::record(&mut tx, caller.user.id, request, &made, now).await?;
-        self.core.invalidator.commit(tx, caller.user.id).await?;
-        Ok(Idempotent::now(Rotated { id, key, key_hint: sealed.hint, old_keys }))
+        self.core.invalidator.commit(tx, owner).await?;
+        Ok(Idempotent::now((RotatedToken { id, key_hint: sealed.hint, old_keys }, Some(key))))
     }
 
     /// Replaced keys of one of the caller's tokens: those that work, or those that ended.
@@ -130,17 +179,18 @@ impl OldKeys {
     /// The token is not the caller's; it has no such key that works; the database.
     pub async fn end(&self, caller: &Caller, id: TokenId, key: OldKeyId) -> Result<(), OldKeysError> {
         let mut tx = self.core.db.begin().await?;
-        actors::lock_caller(&mut tx, caller.user.id).await?;
-        tokens::lock(&mut tx, caller.user.id, id).await?.ok_or(OldKeysError::NotFound)?;
+        let owner = caller.user.id;
+        actors::lock_owner(&mut tx, owner, owner, self.token_api_open).await?;
+        tokens::lock(&mut tx, owner, id).await?.ok_or(OldKeysError::NotFound)?;
         let hint = old_keys::end(&mut tx, id, key, self.core.clock.now()).await?.ok_or(OldKeysError::KeyNotFound)?;
         tokens::raise_version(&mut tx, &[id], self.core.clock.micros()).await?;
         let details = [("old_key", hint.masked())];
-        audit::insert(&mut tx, self.entry(caller, Action::OldKeyEnded, id).with(details)).await?;
-        self.core.invalidator.commit(tx, caller.user.id).await?;
+        audit::insert(&mut tx, self.entry(caller, Action::OldKeyEnded, id, owner).with(details)).await?;
+        self.core.invalidator.commit(tx, owner).await?;
         Ok(())
     }
 
-    fn entry(&self, caller: &Caller, action: Action, id: TokenId) -> AuditEntry {
-        AuditEntry::new(self.core.clock.now(), Actor::from(caller), action, Subject::token(id, caller.user.id))
+    fn entry(&self, caller: &Caller, action: Action, id: TokenId, owner: UserId) -> AuditEntry {
+        AuditEntry::new(self.core.clock.now(), Actor::from(caller), action, Subject::token(id, owner))
     }
 }

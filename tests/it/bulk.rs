@@ -72,7 +72,7 @@ async fn s15_4_one_bad_token_refuses_all_and_is_named(pool: PgPool) {
     let path = format!("/api/admin/users/{}", ana.id);
     app.root().await.patch(&path, json!({ "max_tokens": 2 })).await.ok();
     let answer = creates(&ana, json!([good, good, good])).await;
-    answer.is((409, "token_limit_reached", "you have reached your limit of 2 tokens; delete one first"));
+    answer.is((409, "token_limit_reached", "this account has reached its limit of 2 tokens; delete one first"));
     assert_eq!(answer.json().get("index"), None);
     creates(&ana, json!([good, good])).await.ok();
     assert_eq!(total(&ana).await, 2);

@@ -38,7 +38,7 @@ async fn parallel_creations_never_exceed_the_limit(pool: PgPool) {
     let answers = at_once((0..30).map(|n| create(ana.clone(), format!("token {n}")))).await;
     assert_eq!(succeeded(&answers), 7);
     for answer in answers.iter().filter(|answer| answer.status != 200) {
-        let message = "you have reached your limit of 7 tokens; delete one first";
+        let message = "this account has reached its limit of 7 tokens; delete one first";
         answer.refuses_saying(409, "token_limit_reached", message);
     }
     assert_eq!(ana.get("/api/token/").await.ok()["total"], 7);

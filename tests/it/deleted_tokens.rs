@@ -98,7 +98,7 @@ async fn s15_5_the_limit_of_tokens_holds_for_restored_ones(pool: PgPool) {
     ana.creates(json!({ "name": "two" })).await;
     let path = format!("/api/admin/users/{}", ana.id);
     app.root().await.patch(&path, json!({ "max_tokens": 1 })).await.ok();
-    let full = (409, "token_limit_reached", "you have reached your limit of 1 tokens; delete one first");
+    let full = (409, "token_limit_reached", "this account has reached its limit of 1 token; delete one first");
     ana.post(&restore(id), json!({})).await.is(full);
     app.root().await.patch(&path, json!({ "max_tokens": 2 })).await.ok();
     ana.post(&restore(id), json!({})).await.ok();

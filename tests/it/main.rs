@@ -66,6 +66,7 @@ mod gateway_input;
 mod gateways;
 mod genai_prices;
 mod harness;
+mod helped_users;
 mod hostile_database;
 mod hygiene_dump;
 mod hygiene_log;

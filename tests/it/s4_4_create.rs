@@ -509,7 +509,7 @@ async fn a_creation_above_the_limit_of_the_user_is_refused(pool: PgPool) {
     let first = ana.creates(json!({ "name": "first" })).await;
     ana.creates(json!({ "name": "second" })).await;
     let third = json!({ "name": "third" });
-    let message = "you have reached your limit of 2 tokens; delete one first";
+    let message = "this account has reached its limit of 2 tokens; delete one first";
     create(&ana, &third).await.refuses_saying(409, "token_limit_reached", message);
     create(&ben, &third).await.ok();
     ana.delete(&format!("/api/token/{first}")).await.ok();

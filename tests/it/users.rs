@@ -293,7 +293,7 @@ async fn a_limit_of_tokens_for_one_account_takes_effect_on_the_next_request(pool
     root.patch(&of(&ana), json!({ "max_tokens": 1 })).await.ok();
     ana.creates(json!({ "name": "one" })).await;
     let full = ana.post("/api/token/", json!({ "name": "two" })).await;
-    full.refuses_saying(409, "token_limit_reached", "you have reached your limit of 1 tokens; delete one first");
+    full.refuses_saying(409, "token_limit_reached", "this account has reached its limit of 1 token; delete one first");
     root.patch(&of(&ana), json!({ "max_tokens": 2 })).await.ok();
     ana.creates(json!({ "name": "two" })).await;
 }

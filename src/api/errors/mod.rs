@@ -24,7 +24,7 @@ use crate::domain::token::{NameInvalid, NoteInvalid};
 use crate::domain::token_listing::ListingInvalid;
 use crate::domain::user::UserFilterInvalid;
 use crate::domain::username::{UsernameConflict, UsernameInvalid};
-use crate::service::actors::ActorError;
+use crate::service::actors::{ActorError, OwnerError};
 use crate::service::authenticator::AuthError;
 use crate::service::key_holders::KeyHolderError;
 use crate::service::rate_limiter::RateLimited;
@@ -88,6 +88,15 @@ codes_of! {
         Unknown => InvalidCredential,
         Disabled => UserDisabled,
         .. RateLimited, Storage
+    }
+}
+
+codes_of! {
+    OwnerError {
+        NotFound => NotFound,
+        RoleTooLow => RoleTooLow,
+        NotEnabled => TokenApiNotEnabled,
+        .. Actor
     }
 }
 

@@ -59,6 +59,6 @@ codes_of! {
     TokensError {
         NotFound => NotFound,
         LimitReached(_) => TokenLimitReached,
-        .. Group, Enable, Edit, Search, Changed, Keyed, Actor, RateLimited, Vault, Storage
+        .. Group, Enable, Edit, Search, Changed, Keyed, Actor, Owner, RateLimited, Vault, Storage
     }
 }

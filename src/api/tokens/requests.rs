@@ -290,6 +290,19 @@ impl UpdateBody {
         Ok((required_id(id)?, patch))
     }
 
+    /// What changes of this token: the body names no other one, no key and no status.
+    pub fn patch_of(self, id: TokenId) -> Result<TokenPatch, ApiError> {
+        if self.id.is_some_and(|named| named != id.get()) {
+            return Err(ApiError::new(ErrorCode::InvalidId, "`id` must be that of the path; leave it out"));
+        }
+        if self.status.is_some() {
+            let message = "an edit changes no `status`; send it to `POST /api/admin/tokens/{id}/status`";
+            return Err(ApiError::new(ErrorCode::InvalidStatus, message));
+        }
+        self.take_no_key()?;
+        self.patch()
+    }
+
     /// What changes, whatever token it is for.
     pub fn patch(self) -> Result<TokenPatch, ApiError> {
         let (name, set, add) = (self.name.clone(), self.remain_quota, self.add_quota);

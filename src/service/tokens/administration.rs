@@ -1,16 +1,18 @@
-//! Tokens of all users, for administrators: found, listed, enabled and disabled, never with their keys.
+//! Tokens of all users, for administrators: found, listed, made, changed and deleted, never with their keys. Their
+//! owners see each change in their activity.
 
 use std::collections::BTreeSet;
 
-use super::{Search, TokenChange, TokenPage, Tokens, TokensError};
+use super::{Search, Shows, TokenChange, TokenPage, Tokens, TokensError};
 use crate::domain::caller::Caller;
 use crate::domain::expected_version::ExpectedVersion;
 use crate::domain::id::{TokenId, UserId};
+use crate::domain::idempotency_key::{Idempotent, IdempotentRequest};
 use crate::domain::page::{Page, PageRequest};
 use crate::domain::search::SearchPattern;
 use crate::domain::token::{OwnedToken, Switch, Token};
 use crate::domain::token_listing::TokenListing;
-use crate::domain::token_patch::TokenPatch;
+use crate::domain::token_patch::{NewToken, TokenPatch};
 use crate::storage::{Conn, tokens, users};
 
 impl Tokens {
@@ -54,19 +56,72 @@ impl Tokens {
         self.with_owners(found).await
     }
 
+    /// Creates a token for a user, who alone can read its key.
+    ///
+    /// # Errors
+    /// As [`Tokens::create`]; the caller may not make tokens for this user.
+    pub async fn create_for(
+        &self,
+        admin: &Caller,
+        owner: UserId,
+        new: NewToken,
+        request: Option<&IdempotentRequest>,
+    ) -> Result<Idempotent<OwnedToken>, TokensError> {
+        let created = self.create_showing(admin, owner, vec![new], request, Shows::Nothing).await;
+        let Idempotent { mut answer, is_replayed } = created.map_err(|failed| failed.error)?;
+        let (token, _) = answer.pop().ok_or(TokensError::NotFound)?;
+        let answer = with_owner(&mut *self.core.db.acquire().await?, token).await?;
+        Ok(Idempotent { answer, is_replayed })
+    }
+
+    /// Edits a token of any user.
+    ///
+    /// # Errors
+    /// As [`Tokens::edit`]; the caller may not change tokens of its owner.
+    pub async fn edit_any_user(
+        &self,
+        admin: &Caller,
+        id: TokenId,
+        patch: TokenPatch,
+        expected: &ExpectedVersion,
+        request: Option<&IdempotentRequest>,
+    ) -> Result<Idempotent<OwnedToken>, TokensError> {
+        let owner = self.find_owner(id).await?;
+        let change = TokenChange { patch, switch: None };
+        let Idempotent { answer, is_replayed } = self.change_one(admin, owner, id, change, expected, request).await?;
+        let answer = with_owner(&mut *self.core.db.acquire().await?, answer).await?;
+        Ok(Idempotent { answer, is_replayed })
+    }
+
+    /// Deletes a token of any user.
+    ///
+    /// # Errors
+    /// As [`Tokens::delete`]; the caller may not change tokens of its owner.
+    pub async fn delete_any_user(
+        &self,
+        admin: &Caller,
+        id: TokenId,
+        expected: &ExpectedVersion,
+    ) -> Result<(), TokensError> {
+        let owner = self.find_owner(id).await?;
+        self.delete_one(admin, owner, id, expected).await
+    }
+
     /// Enables or disables a token of any user.
     ///
     /// # Errors
     /// There is no such token; it was disabled by a higher role, is expired or exhausted; the database.
     pub async fn switch_any_user(&self, admin: &Caller, id: TokenId, to: Switch) -> Result<OwnedToken, TokensError> {
-        let owner = {
-            let mut conn = self.core.db.acquire().await?;
-            tokens::find_owner(&mut conn, id).await?.ok_or(TokensError::NotFound)?
-        };
+        let owner = self.find_owner(id).await?;
         let change = TokenChange { patch: TokenPatch::default(), switch: Some(to) };
         let token = self.change_one(admin, owner, id, change, &ExpectedVersion::Any, None).await?.answer;
         let mut conn = self.core.db.acquire().await?;
         with_owner(&mut conn, token).await
+    }
+
+    async fn find_owner(&self, id: TokenId) -> Result<UserId, TokensError> {
+        let mut conn = self.core.db.acquire().await?;
+        tokens::find_owner(&mut conn, id).await?.ok_or(TokensError::NotFound)
     }
 
     /// Adds the owners. Every token has one: accounts are never removed from their table.

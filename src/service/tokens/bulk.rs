@@ -62,26 +62,29 @@ impl Tokens {
         new: Vec<NewToken>,
         request: Option<&IdempotentRequest>,
     ) -> Result<Idempotent<Vec<TokenWithKey>>, BulkError> {
-        let created = self.create_showing(caller, new, request, Shows::Key).await?;
+        let created = self.create_showing(caller, caller.user.id, new, request, Shows::Key).await?;
         Ok(created.map(|created| {
             let with_key = |(token, key): (Token, Option<ApiKey>)| Some(TokenWithKey { token, key: key? });
             created.into_iter().filter_map(with_key).collect()
         }))
     }
 
-    /// The same. The keys of tokens that were created before are opened, which the audit log notes, only if the answer
-    /// shows them.
+    /// The same for `owner`. The keys of tokens that were created before are opened, which the audit log notes, only if
+    /// the answer shows them.
     pub(super) async fn create_showing(
         &self,
         caller: &Caller,
+        owner: UserId,
         new: Vec<NewToken>,
         request: Option<&IdempotentRequest>,
         shows: Shows,
     ) -> Result<Idempotent<Vec<(Token, Option<ApiKey>)>>, BulkError> {
         self.core.rate_limiter.may_write_more(&caller.user, new.len())?;
         let mut tx = self.core.db.begin().await?;
-        let owner = actors::lock_caller(&mut tx, caller.user.id).await?;
-        if let Some(made) = idempotency_keys::find(&mut tx, owner.id, request).await? {
+        let (_, owner) = actors::lock_owner(&mut tx, caller.user.id, owner, self.rules.token_api_open)
+            .await
+            .map_err(TokensError::from)?;
+        if let Some(made) = idempotency_keys::find(&mut tx, caller.user.id, request).await? {
             if shows == Shows::Nothing {
                 let ids: Vec<TokenId> = made.iter().map(|made| made.token).collect();
                 let mut found = tokens::list_by_ids(&mut tx, &ids).await?;
@@ -97,7 +100,7 @@ impl Tokens {
         }
         for (index, new) in new.iter().enumerate() {
             let group = new.fields.group.as_ref().unwrap_or(&Group::Own);
-            self.core.groups.admit(&caller.user.group, group).map_err(BulkPlace::Index(index).of())?;
+            self.core.groups.admit(&owner.group, group).map_err(BulkPlace::Index(index).of())?;
         }
         self.check_limit(&mut tx, &owner, new.len()).await?;
         self.core.vault.lock_data_key(&mut tx).await?;
@@ -116,7 +119,7 @@ impl Tokens {
         let created: Vec<_> = tokens.into_iter().zip(keys).map(|(token, key)| TokenWithKey { token, key }).collect();
         let entry = |created: &TokenWithKey| self.entry(caller, Action::TokenCreated, created.token.id, owner.id);
         audit::insert_many(&mut tx, &created.iter().map(entry).collect::<Vec<_>>()).await?;
-        idempotency_keys::record(&mut tx, owner.id, request, &made, now).await?;
+        idempotency_keys::record(&mut tx, caller.user.id, request, &made, now).await?;
         self.core.invalidator.commit_unchanged(tx).await?;
         Ok(Idempotent::now(created.into_iter().map(|made| (made.token, Some(made.key))).collect()))
     }
@@ -163,10 +166,14 @@ impl Tokens {
     ) -> Result<Idempotent<Vec<Token>>, BulkError> {
         self.core.rate_limiter.may_write_more(&caller.user, ids.len())?;
         let mut tx = self.core.db.begin().await?;
-        let by = if owner == caller.user.id {
-            actors::lock_caller(&mut tx, owner).await?.role
+        let (by, owner_group) = if owner != caller.user.id && switch.is_some() {
+            // Whoever the owner is: an administrator can always stop a key.
+            let (admin, owner) = actors::lock_admin(&mut tx, caller.user.id, owner).await?;
+            (admin.role, owner.map(|owner| owner.group).unwrap_or_default())
         } else {
-            actors::lock_admin(&mut tx, caller.user.id, owner).await?.0.role
+            let locked = actors::lock_owner(&mut tx, caller.user.id, owner, self.rules.token_api_open).await;
+            let (caller, owner) = locked.map_err(TokensError::from)?;
+            (caller.role, owner.group)
         };
         if idempotency_keys::find(&mut tx, caller.user.id, request).await?.is_some() {
             let tokens = tokens::lock_listed(&mut tx, owner, ids).await?;
@@ -174,7 +181,7 @@ impl Tokens {
             return Ok(Idempotent::replayed(tokens));
         }
         if let Some(group) = &patch.group {
-            self.core.groups.admit(&caller.user.group, group).map_err(TokensError::from)?;
+            self.core.groups.admit(&owner_group, group).map_err(TokensError::from)?;
         }
         let found = tokens::lock_listed(&mut tx, owner, ids).await?;
         // Both are in the order of ids.

@@ -12,7 +12,7 @@ use std::sync::Arc;
 pub use self::bulk::{BulkError, BulkPlace, TokenChange};
 pub use self::lists::{KeySearch, Search, TokenPage};
 use self::pages::TokenPages;
-use super::actors::{self, ActorError};
+use super::actors::{self, ActorError, OwnerError};
 use super::rate_limiter::RateLimited;
 use super::vault::Unopenable;
 use crate::domain::audit::{Action, Actor, AuditEntry, Details, Subject};
@@ -29,6 +29,7 @@ use crate::domain::status::EnableError;
 use crate::domain::token::{Switch, Token};
 use crate::domain::token_patch::{EditError, NewToken, QuotaChange, TokenPatch};
 use crate::domain::user::User;
+use crate::domain::wording::Count;
 use crate::service::core::Core;
 use crate::service::idempotency_keys::IdempotencyKeyError;
 use crate::storage::loader::Loader;
@@ -41,6 +42,8 @@ pub struct TokenRules {
     pub max_tokens: i64,
     /// Days for which a deleted token can be restored.
     pub restore_days: u32,
+    /// Every account may use the token API without enablement.
+    pub token_api_open: bool,
     pub cell: CellLabel,
 }
 
@@ -50,7 +53,7 @@ pub enum TokensError {
     #[error("there is no such token")]
     NotFound,
     /// Spec §7.2.
-    #[error("you have reached your limit of {0} tokens; delete one first")]
+    #[error("this account has reached its limit of {}; delete one first", Count(*.0, "token"))]
     LimitReached(i64),
     /// Spec §3.
     #[error(transparent)]
@@ -68,6 +71,8 @@ pub enum TokensError {
     /// The caller may no longer do this.
     #[error(transparent)]
     Actor(#[from] ActorError),
+    #[error(transparent)]
+    Owner(#[from] OwnerError),
     #[error(transparent)]
     RateLimited(#[from] RateLimited),
     /// The stored key cannot be decrypted.
@@ -120,7 +125,9 @@ impl Tokens {
         request: Option<&IdempotentRequest>,
         shows: Shows,
     ) -> Result<Idempotent<(Token, Option<ApiKey>)>, TokensError> {
-        let created = self.create_showing(caller, vec![new], request, shows).await.map_err(|failed| failed.error)?;
+        let owner = caller.user.id;
+        let created = self.create_showing(caller, owner, vec![new], request, shows).await;
+        let created = created.map_err(|failed| failed.error)?;
         let Idempotent { mut answer, is_replayed } = created;
         let answer = answer.pop().ok_or(TokensError::NotFound)?;
         Ok(Idempotent { answer, is_replayed })
@@ -164,10 +171,21 @@ impl Tokens {
     /// # Errors
     /// The token is not the caller's, was deleted before, or is not `expected`; the database.
     pub async fn delete(&self, caller: &Caller, id: TokenId, expected: &ExpectedVersion) -> Result<(), TokensError> {
+        self.delete_one(caller, caller.user.id, id, expected).await
+    }
+
+    /// The same for a token of `owner`.
+    async fn delete_one(
+        &self,
+        caller: &Caller,
+        owner: UserId,
+        id: TokenId,
+        expected: &ExpectedVersion,
+    ) -> Result<(), TokensError> {
         let mut tx = self.core.db.begin().await?;
-        actors::lock_caller(&mut tx, caller.user.id).await?;
-        lock(&mut tx, caller.user.id, id, expected).await?;
-        self.delete_owned(tx, caller, &[id]).await?;
+        actors::lock_owner(&mut tx, caller.user.id, owner, self.rules.token_api_open).await?;
+        lock(&mut tx, owner, id, expected).await?;
+        self.delete_owned(tx, caller, owner, &[id]).await?;
         Ok(())
     }
 
@@ -178,12 +196,17 @@ impl Tokens {
     pub async fn delete_batch(&self, caller: &Caller, ids: &[TokenId]) -> Result<usize, TokensError> {
         let mut tx = self.core.db.begin().await?;
         actors::lock_caller(&mut tx, caller.user.id).await?;
-        self.delete_owned(tx, caller, ids).await
+        self.delete_owned(tx, caller, caller.user.id, ids).await
     }
 
-    /// Deletes those of `ids` that are the caller's, whose row is locked, and commits.
-    async fn delete_owned(&self, mut tx: Tx, caller: &Caller, ids: &[TokenId]) -> Result<usize, TokensError> {
-        let owner = caller.user.id;
+    /// Deletes those of `ids` that are of `owner`, whose row is locked, and commits.
+    async fn delete_owned(
+        &self,
+        mut tx: Tx,
+        caller: &Caller,
+        owner: UserId,
+        ids: &[TokenId],
+    ) -> Result<usize, TokensError> {
         let deleted = tokens::delete(&mut tx, owner, ids, self.core.clock.now()).await?;
         let entry = |id: &TokenId| self.entry(caller, Action::TokenDeleted, *id, owner);
         audit::insert_many(&mut tx, &deleted.iter().map(entry).collect::<Vec<_>>()).await?;

@@ -9,16 +9,18 @@ use utoipa::ToSchema;
 
 use super::auth::{Admin, SignedIn};
 use super::envelope::Envelope;
+use super::limits::ExceededBody;
+use super::outlook::{OutlookBody, RemedyBody};
 use super::state::AppState;
 use super::tokens::{StateBody, TokenBody};
 use super::usage::DayBody;
 use crate::api::errors::fails::Fails;
 use crate::domain::calendar::Moment;
-use crate::domain::ledger::{StateCounts, StateName};
+use crate::domain::ledger::{Refusal, StateCounts, StateName};
 use crate::domain::prices::priced_by::HeldCharges;
 use crate::domain::refusals::RecentRefusals;
 use crate::domain::time::UnixTime;
-use crate::service::overview::Overview;
+use crate::service::overview::{NeededAttention, Overview};
 use crate::service::report_queue::ReportQueueFull;
 
 /// The spend of the last seven days, and the tokens that need attention.
@@ -60,25 +62,36 @@ pub struct RecentRefusalsBody {
     /// Why, an error code.
     reason: &'static str,
     /// Whether somebody has to act: a key, an account or a limit stops what it should serve. False for a model or an
-    /// address that is not allowed, and for rates.
+    /// address that is not allowed, for rates, and for what is cured.
     alarming: bool,
     /// How many, at least.
     requests: i64,
     /// Unix timestamp of the last one.
     last: i64,
+    /// The sentence that the gateway was answered, of the newest one of which all is known.
+    message: Option<String>,
+    /// The period limit that refused it.
+    #[serde(flatten)]
+    exceeded: ExceededBody,
+    #[serde(flatten)]
+    outlook: OutlookBody,
 }
 
 impl From<RecentRefusals> for RecentRefusalsBody {
-    fn from(RecentRefusals { token, reason, requests, last }: RecentRefusals) -> Self {
+    fn from(RecentRefusals { token, reason, requests, last, newest, outlook }: RecentRefusals) -> Self {
+        let refusal = newest.map(|(_, attempt)| attempt.refusal);
         Self {
             token_id: token.as_ref().map(|token| token.id.get()),
             user_id: token.as_ref().map(|token| token.user_id.get()),
             username: token.as_ref().map(|token| token.username.clone()),
             token_name: token.map(|token| token.name),
             reason: reason.as_str(),
-            alarming: reason.is_alarming(),
+            alarming: reason.is_alarming() && outlook.cured.is_none(),
             requests,
             last: last.get(),
+            message: refusal.map(|refusal| refusal.to_string()),
+            exceeded: refusal.and_then(Refusal::exceeded).into(),
+            outlook: outlook.into(),
         }
     }
 }
@@ -143,6 +156,8 @@ pub struct AttentionBody {
     /// month), `exhausted`, `expired`, `group_not_allowed`, or `exceeds_wallet` (more quota left than your wallet
     /// holds).
     reason: &'static str,
+    /// What ends the need; null if nothing does.
+    remedy: Option<RemedyBody>,
     /// The token, without its key.
     token: TokenBody,
 }
@@ -166,10 +181,11 @@ impl OverviewBody {
             refused_last_hour: overview.refused.into_iter().map(RecentRefusalsBody::from).collect(),
             attention: overview
                 .attention
-                .iter()
-                .map(|(reason, token)| AttentionBody {
+                .into_iter()
+                .map(|NeededAttention { reason, token, remedy }| AttentionBody {
                     reason: reason.as_str(),
-                    token: TokenBody::new(token, &overview.owner, at, app),
+                    remedy: remedy.map(RemedyBody::from),
+                    token: TokenBody::new(&token, &overview.owner, at, app),
                 })
                 .collect(),
             attention_total: overview.attention_total,

@@ -13,6 +13,7 @@ use super::csv::{Format, cells, csv};
 use super::envelope::{Envelope, NoStore};
 use super::extract::{ClientIp, Query, query_number, query_text};
 use super::limits::ExceededBody;
+use super::outlook::OutlookBody;
 use super::state::AppState;
 use super::units::UnitsBody;
 use super::usage::Dollars;
@@ -33,6 +34,7 @@ use crate::domain::request_history::{
 };
 use crate::domain::scope::Viewer;
 use crate::domain::time::UnixTime;
+use crate::domain::user::User;
 use crate::service::key_holders::KeyHolderError;
 use crate::service::report_queue::ReportQueueFull;
 
@@ -188,6 +190,8 @@ pub struct RefusalBody {
     retry_after: Option<i64>,
     /// How many more were refused like this in the same minute and are not listed.
     suppressed: i64,
+    #[serde(flatten)]
+    outlook: OutlookBody,
 }
 
 impl From<PastRequest> for PastRequestBody {
@@ -203,7 +207,7 @@ impl From<PastRequest> for PastRequestBody {
             PastOutcome::Charged { quota, shortfall, units, priced_by, .. } => {
                 (quota, shortfall, units, Some(priced_by), None)
             }
-            PastOutcome::Refused { call, refusal, quota, suppressed } => {
+            PastOutcome::Refused { call, refusal, quota, suppressed, outlook } => {
                 let refusal = RefusalBody {
                     reason: refusal.reason.as_str(),
                     message: refusal.to_string(),
@@ -212,6 +216,7 @@ impl From<PastRequest> for PastRequestBody {
                     exceeded: refusal.exceeded().into(),
                     retry_after: refusal.retry_after(),
                     suppressed,
+                    outlook: outlook.into(),
                 };
                 (Quota::ZERO, Quota::ZERO, Units::default(), None, Some(refusal))
             }
@@ -268,6 +273,7 @@ type RequestsErrors = (InvalidRange, InvalidPage, InvalidFilter, RangeTooLarge, 
 /// A page, or all as a file.
 async fn answer(
     viewer: Viewer,
+    reader: &User,
     query: RequestsQuery,
     days: DaysQuery,
     place: PlaceQuery,
@@ -277,7 +283,7 @@ async fn answer(
     let filter = query.filter(&days, app)?;
     Ok(match format {
         Format::Json => {
-            let page = app.request_history.list(viewer, filter, place).await?;
+            let page = app.request_history.list(viewer, reader, filter, place).await?;
             Envelope::of(RequestsBody::from(page)).into_response()
         }
         Format::Csv { bom } => csv_of(app.request_history.export(viewer, filter).await?, bom),
@@ -304,7 +310,7 @@ pub async fn list_own(
     Query(days): Query<DaysQuery>,
     Query(place): Query<PlaceQuery>,
 ) -> Result<Response, Fails<RequestsErrors>> {
-    answer(Viewer::Owner(caller.user.id, query.token()?), query, days, place, &app).await
+    answer(Viewer::Owner(caller.user.id, query.token()?), &caller.user, query, days, place, &app).await
 }
 
 /// Which requests of a key to list.
@@ -358,5 +364,5 @@ pub async fn list(
     Query(place): Query<PlaceQuery>,
 ) -> Result<Response, Fails<RequestsErrors>> {
     let scope = user.scope(query.token()?)?;
-    answer(Viewer::Admin(caller.user.id, scope), query, days, place, &app).await
+    answer(Viewer::Admin(caller.user.id, scope), &caller.user, query, days, place, &app).await
 }

@@ -44,6 +44,7 @@ use crate::service::keys::Keys;
 use crate::service::ledger::{Ledger, LedgerParts, LedgerRules};
 use crate::service::old_key_uses::OldKeyUses;
 use crate::service::old_keys::OldKeys;
+use crate::service::outlooks::Outlooks;
 use crate::service::overview::Overviews;
 use crate::service::own_tokens::OwnTokens;
 use crate::service::passwords::{HashCost, Passwords};
@@ -176,16 +177,17 @@ impl App {
             token_api_open: account_rules.token_api_open,
             cell: config.cell.label,
         };
+        let outlooks = Outlooks::new(core.clone(), Arc::clone(&prices), Arc::clone(&account_rules));
         let state = Arc::new(AppState {
             tokens: Tokens::new(core.clone(), token_rules),
             old_keys: OldKeys::new(core.clone(), config.cell.label, account_rules.token_api_open),
             keys: Keys::new(core.clone(), Arc::clone(&own_tokens)),
             key_reader,
             usage: Usage::new(core.clone(), Arc::clone(&key_holders), own_tokens),
-            request_history: RequestHistory::new(core.clone(), key_holders, Arc::clone(&reports)),
+            request_history: RequestHistory::new(core.clone(), key_holders, Arc::clone(&reports), outlooks.clone()),
             usage_reports: UsageReports::new(core.clone(), Arc::clone(&reports)),
             forecasts: Forecasts::new(core.clone()),
-            overviews: Overviews::new(core.clone(), Arc::clone(&reports)),
+            overviews: Overviews::new(core.clone(), Arc::clone(&reports), outlooks),
             users: Users::new(core.clone(), Arc::clone(&sign_in_limits), passwords.clone(), Arc::clone(&account_rules)),
             sign_in: SignIn::new(core.clone(), Arc::clone(&sign_in_limits), passwords, Arc::clone(&account_rules)),
             sign_in_limits,

@@ -43,6 +43,7 @@ pub mod prices;
 pub mod rate_limits;
 pub mod refusals;
 pub mod refused_requests;
+pub mod remedy;
 pub mod request_history;
 pub mod scope;
 pub mod search;

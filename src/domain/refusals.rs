@@ -13,6 +13,7 @@ use super::id::{GatewayId, TokenId, UserId};
 use super::key::Digest;
 use super::ledger::{Refusal, RefusalReason, RequestContext};
 use super::money::Quota;
+use super::remedy::{Outlook, RefusedAttempt};
 use super::request_history::RequestToken;
 use super::time::UnixTime;
 use crate::domain::named::named;
@@ -57,6 +58,9 @@ pub struct RecentRefusals {
     /// At least so many: samples and what they stand for.
     pub requests: i64,
     pub last: UnixTime,
+    /// The newest of which all is known.
+    pub newest: Option<(UnixTime, RefusedAttempt)>,
+    pub outlook: Outlook,
 }
 
 /// A refused request that is kept.

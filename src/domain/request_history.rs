@@ -1,5 +1,6 @@
 //! Single requests that were charged or refused, as those who paid for them and administrators read them (spec §13.8).
 
+use super::client_addresses::StoredAddress;
 use super::group::Group;
 use super::id::{GatewayId, ReservationId, TokenId, UserId};
 use super::ledger::{Refusal, RefusalReason, ReservationHandle};
@@ -8,6 +9,7 @@ use super::named::named;
 use super::prices::priced_by::PricedBy;
 use super::prices::units::Units;
 use super::refusals::RefusedCall;
+use super::remedy::{Outlook, RefusedAttempt};
 use super::time::UnixTime;
 
 /// A request, with the names of what it belongs to.
@@ -68,6 +70,8 @@ pub enum PastOutcome {
         quota: Option<Quota>,
         /// How many more of the same minute were refused like this and have no row.
         suppressed: i64,
+        /// What is known of it now.
+        outlook: Outlook,
     },
     /// Another service charged it, before an import.
     Imported { quota: Quota, units: Units },
@@ -114,6 +118,16 @@ impl PastRequest {
             PastOutcome::Charged { reservation_id, .. } => reservation_id.map(|id| ReservationHandle { owner, id }),
             PastOutcome::Refused { .. } | PastOutcome::Imported { .. } => None,
         }
+    }
+
+    /// What was refused, and of which token; `None` of other requests, and if no token ever had the key.
+    pub fn attempt(&self) -> Option<(TokenId, RefusedAttempt)> {
+        let PastOutcome::Refused { call, refusal, quota, suppressed, .. } = self.outcome else {
+            return None;
+        };
+        let (model, ip) = (self.model.clone(), self.ip.clone().map(StoredAddress::from_stored));
+        let attempt = RefusedAttempt { call, refusal, quota, model, ip, is_summary: suppressed > 0 };
+        Some((self.token.as_ref()?.id, attempt))
     }
 
     /// Where it is.

@@ -26,6 +26,7 @@ pub mod keys;
 pub mod ledger;
 pub mod old_key_uses;
 pub mod old_keys;
+pub mod outlooks;
 pub mod overview;
 pub mod own_tokens;
 pub mod passwords;

@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
+use super::outlooks::Outlooks;
 use super::report_queue::ReportQueue;
 use super::usage_reports::UsageReportsError;
 use crate::domain::attention::Attention;
@@ -14,6 +15,7 @@ use crate::domain::id::{TokenId, UserId};
 use crate::domain::ledger::StateCounts;
 use crate::domain::prices::priced_by::HeldCharges;
 use crate::domain::refusals::RecentRefusals;
+use crate::domain::remedy::OfferedRemedy;
 use crate::domain::status::Status;
 use crate::domain::token::Token;
 use crate::domain::token_summary::TokenSummary;
@@ -26,6 +28,7 @@ use crate::storage::{StorageError, held_charges, refusals, tokens, usage, users}
 pub struct Overviews {
     core: Core,
     reports: Arc<ReportQueue>,
+    outlooks: Outlooks,
 }
 
 #[derive(Debug)]
@@ -36,7 +39,7 @@ pub struct Overview {
     /// Live tokens by status.
     pub counts: StatusCounts,
     /// Tokens that need attention, the most urgent first; at most [`bounds::MAX_ATTENTION`].
-    pub attention: Vec<(Attention, Token)>,
+    pub attention: Vec<NeededAttention>,
     /// The number of all tokens that need attention.
     pub attention_total: usize,
     /// Live tokens by state.
@@ -45,6 +48,15 @@ pub struct Overview {
     pub refused: Vec<RecentRefusals>,
     /// The user, as the tokens were read.
     pub owner: User,
+}
+
+/// A token that needs attention.
+#[derive(Debug)]
+pub struct NeededAttention {
+    pub reason: Attention,
+    pub token: Token,
+    /// What ends the need; `None` if nothing does.
+    pub remedy: Option<OfferedRemedy>,
 }
 
 /// The overview of all users' tokens, for administrators.
@@ -70,8 +82,8 @@ pub struct StatusCounts {
 }
 
 impl Overviews {
-    pub const fn new(core: Core, reports: Arc<ReportQueue>) -> Self {
-        Self { core, reports }
+    pub const fn new(core: Core, reports: Arc<ReportQueue>, outlooks: Outlooks) -> Self {
+        Self { core, reports, outlooks }
     }
 
     /// The states of the tokens of all users, and what was refused of them.
@@ -85,10 +97,12 @@ impl Overviews {
         at: Moment,
     ) -> Result<AllUsersOverview, UsageReportsError> {
         let (db, groups) = (self.core.db.clone(), groups.clone());
+        let (outlooks, reader) = (self.outlooks.clone(), admin.user.clone());
         let overview = async move {
             let mut conn = db.acquire().await?;
             let since = at.now.plus(-bounds::RECENT_REFUSALS_SECONDS);
-            let refused = refusals::list_recent(&mut conn, None, since).await?;
+            let mut refused = refusals::list_recent(&mut conn, None, since).await?;
+            outlooks.add_to_recent(&mut conn, &mut refused, &reader).await?;
             let held = held_charges::list_recent(&mut conn, since).await?;
             let (newest, is_truncated) = tokens::list_summaries(&mut conn, None).await?;
             let owners: BTreeSet<UserId> = newest.iter().map(TokenSummary::user_id).collect();
@@ -110,7 +124,8 @@ impl Overviews {
         // The one of the request may be older than the last charges.
         let owner = users::find(&mut conn, user.id).await?.unwrap_or_else(|| user.clone());
         let since = at.now.plus(-bounds::RECENT_REFUSALS_SECONDS);
-        let refused = refusals::list_recent(&mut conn, Some(user.id), since).await?;
+        let mut refused = refusals::list_recent(&mut conn, Some(user.id), since).await?;
+        self.outlooks.add_to_recent(&mut conn, &mut refused, &owner).await?;
         let states = StateCounts::of(tokens.iter().map(|token| token.state(&owner, groups, at).name));
         let mut counts = StatusCounts::default();
         for token in &tokens {
@@ -128,7 +143,12 @@ impl Overviews {
         reasons.truncate(bounds::MAX_ATTENTION);
         let ids: Vec<TokenId> = reasons.iter().map(|(_, id)| *id).collect();
         let mut shown = tokens::list_by_ids(&mut conn, &ids).await?;
-        let attention = reasons.into_iter().filter_map(|(reason, id)| Some((reason, shown.remove(&id)?))).collect();
+        let needed = |(reason, id)| {
+            let token: Token = shown.remove(&id)?;
+            let remedy = self.outlooks.remedy_of(reason, &token, &owner, at);
+            Some(NeededAttention { reason, token, remedy })
+        };
+        let attention = reasons.into_iter().filter_map(needed).collect();
         Ok(Overview { range, daily: range.fill(&recorded), counts, attention, attention_total, states, refused, owner })
     }
 }

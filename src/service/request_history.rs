@@ -4,6 +4,7 @@ use std::net::IpAddr;
 use std::sync::Arc;
 
 use super::key_holders::{KeyHolderError, KeyHolders};
+use super::outlooks::Outlooks;
 use super::report_queue::{self, ReportQueue};
 use super::usage_reports::{UsageReportsError, resolve};
 use crate::domain::bounds;
@@ -15,6 +16,7 @@ use crate::domain::request_history::{
 use crate::domain::scope::{Scope, Viewer};
 use crate::domain::spend::{Spend, SpendParts};
 use crate::domain::time::UnixTime;
+use crate::domain::user::User;
 use crate::service::core::Core;
 use crate::storage::{self, Conn, StorageError, request_history, spend, users};
 
@@ -26,11 +28,12 @@ pub struct RequestHistory {
     core: Core,
     key_holders: Arc<KeyHolders>,
     reports: Arc<ReportQueue>,
+    outlooks: Outlooks,
 }
 
 impl RequestHistory {
-    pub const fn new(core: Core, key_holders: Arc<KeyHolders>, reports: Arc<ReportQueue>) -> Self {
-        Self { core, key_holders, reports }
+    pub const fn new(core: Core, key_holders: Arc<KeyHolders>, reports: Arc<ReportQueue>, outlooks: Outlooks) -> Self {
+        Self { core, key_holders, reports, outlooks }
     }
 
     /// The requests of the token with this key, with addresses if its owner allows that: a key may have several users.
@@ -53,7 +56,13 @@ impl RequestHistory {
             self.key_holders.find_token(&mut conn, &digest, ip, self.core.clock.now()).await?
         };
         let (db, scope, now) = (self.core.db.clone(), Scope::Token(token.id), self.core.clock.now());
-        let page = async move { Ok(read(&mut *db.acquire().await?, scope, &filter, place, now, MAX_ROWS).await?) };
+        let outlooks = self.outlooks.clone();
+        let page = async move {
+            let mut conn = db.acquire().await?;
+            let mut page = read(&mut conn, scope, &filter, place, now, MAX_ROWS).await?;
+            outlooks.add_to_requests(&mut conn, &mut page.requests, None).await?;
+            Ok(page)
+        };
         let mut page = self.reports.run::<_, UsageReportsError>(token.user_id, page).await?;
         if !token.show_addresses {
             for request in &mut page.requests {
@@ -63,21 +72,25 @@ impl RequestHistory {
         Ok(page)
     }
 
-    /// A page of the requests that the viewer asks for.
+    /// A page of the requests that the viewer asks for, with what would let the refused ones pass. `reader` is who asks.
     ///
     /// # Errors
     /// There is no such user or token, or it is not the viewer's; too many reports at once; the database.
     pub async fn list(
         &self,
         viewer: Viewer,
+        reader: &User,
         filter: RequestFilter,
         place: PagePlace,
     ) -> Result<RequestPage, UsageReportsError> {
         let (db, now) = (self.core.db.clone(), self.core.clock.now());
+        let (outlooks, reader) = (self.outlooks.clone(), reader.clone());
         let page = async move {
             let mut tx = db.begin_reading().await?;
             let scope = prepare(&mut tx, viewer).await?;
-            let page = read(&mut tx, scope, &filter, place, now, MAX_ROWS).await?;
+            let mut page = read(&mut tx, scope, &filter, place, now, MAX_ROWS).await?;
+            request_history::use_all_indexes(&mut tx, scope).await?;
+            outlooks.add_to_requests(&mut tx, &mut page.requests, Some(&reader)).await?;
             storage::end(tx).await?;
             Ok(page)
         };

@@ -1,11 +1,14 @@
 //! The table `audit_log`. Entries are inserted and read, never changed.
 
+use std::collections::HashMap;
+
 use sqlx::types::Json;
 
 use super::columns::column;
 use super::{Conn, StorageError};
-use crate::domain::audit::{AuditEntry, AuditFilter, AuditLine, Details};
+use crate::domain::audit::{Action, AuditEntry, AuditFilter, AuditLine, Details, Subject};
 use crate::domain::audit_changes::FieldChange;
+use crate::domain::bounds;
 use crate::domain::id::{AuditId, UserId};
 use crate::domain::time::UnixTime;
 
@@ -36,6 +39,30 @@ pub async fn insert_many(conn: &mut Conn, entries: &[AuditEntry]) -> Result<(), 
     .execute(conn)
     .await?;
     Ok(())
+}
+
+/// When these subjects were last changed by one of these actions, by kind and id. Looks through the newest
+/// [`bounds::MAX_CHANGES_SOUGHT`] entries of each.
+pub async fn list_last_changes(
+    conn: &mut Conn,
+    subjects: &[Subject],
+    actions: &[Action],
+) -> Result<HashMap<(String, i64), UnixTime>, StorageError> {
+    let rows = sqlx::query!(
+        r#"select s.kind as "kind!", s.id as "id!", max(l.at) as "at!: UnixTime"
+           from unnest($1::text[], $2::bigint[]) as s (kind, id)
+           cross join lateral (
+             select at, action from audit_log where subject_kind = s.kind and subject_id = s.id
+             order by id desc limit $4) l
+           where l.action = any($3) group by s.kind, s.id"#,
+        &column(subjects, |subject| subject.kind.to_owned()),
+        &column(subjects, |subject| subject.id) as &[Option<i64>],
+        &column(actions, |action| action.as_str().to_owned()),
+        bounds::MAX_CHANGES_SOUGHT
+    )
+    .fetch_all(conn)
+    .await?;
+    Ok(rows.into_iter().map(|row| ((row.kind, row.id), row.at)).collect())
 }
 
 struct Row {

@@ -10,7 +10,8 @@ use crate::domain::ledger::{Figures, Refusal, RefusalReason};
 use crate::domain::money::Quota;
 use crate::domain::period_limits::PeriodExceeded;
 use crate::domain::rate_limits::RateExceeded;
-use crate::domain::refusals::{RecentRefusals, RefusalSample};
+use crate::domain::refusals::{RecentRefusals, RefusalSample, RefusedCall};
+use crate::domain::remedy::{Outlook, RefusedAttempt};
 use crate::domain::request_history::RequestToken;
 use crate::domain::time::UnixTime;
 
@@ -118,39 +119,64 @@ pub async fn insert(conn: &mut Conn, samples: &[(RefusalSample, Option<StoredAdd
     Ok(())
 }
 
-/// The numbers of refusals of the tokens of a user, or of all users, since a time, by token and reason; the largest
-/// first. Only one of the two sources is read.
+/// The numbers of refusals of the tokens of a user, or of all users, since a time, by token and reason, with the newest
+/// row that stands for no others; the largest first. Only one of the two sources is read.
 pub async fn list_recent(
     conn: &mut Conn,
     user: Option<UserId>,
     since: UnixTime,
 ) -> Result<Vec<RecentRefusals>, StorageError> {
     let rows = sqlx::query!(
-        r#"select r.token_id as "token_id!: TokenId", r.user_id as "user_id!: UserId",
-             r.reason as "reason!: RefusalReason", sum(1 + r.suppressed)::bigint as "requests!", max(r.at) as "last!: UnixTime",
-             coalesce((select name from tokens where id = r.token_id), '') as "token_name!",
-             coalesce((select username from users where id = r.user_id), '') as "username!"
-           from (
+        r#"with r as materialized (
              (select r.* from tokens t cross join lateral (
                 select * from refusals where token_id = t.id and at >= $1 offset 0) r
               where t.user_id = $2 limit $3)
              union all
-             (select * from refusals where at >= $1 and $2::bigint is null order by at desc, id desc limit $3)) r
-           where r.reason = any($4) group by r.token_id, r.user_id, r.reason order by 4 desc, 1, 3 limit $5"#,
+             (select * from refusals where at >= $1 and $2::bigint is null order by at desc, id desc limit $3))
+           select g.token_id as "token_id!: TokenId", g.user_id as "user_id!: UserId",
+             g.reason as "reason!: RefusalReason", g.requests as "requests!", g.last as "last!: UnixTime",
+             coalesce((select name from tokens where id = g.token_id), '') as "token_name!",
+             coalesce((select username from users where id = g.user_id), '') as "username!",
+             n.at as "at?: UnixTime", n.call as "call?: RefusedCall", n.limit_name as "limit_name?",
+             n.limit_amount as "limit_amount?", n.limit_used as "limit_used?", n.resets_at as "resets_at?",
+             n.retry_after as "retry_after?", n.quota as "quota?: Quota", n.model as "model?", n.ip as "ip?"
+           from (
+             select token_id, user_id, reason, sum(1 + suppressed)::bigint as requests, max(at) as last
+             from r where reason = any($4) group by token_id, user_id, reason
+             order by 4 desc, 1, 3 limit $5) g
+           left join lateral (
+             select * from r where token_id = g.token_id and reason = g.reason and suppressed = 0 and call = any($6)
+             order by at desc, id desc limit 1) n on true
+           order by g.requests desc, g.token_id, g.reason"#,
         since as UnixTime,
         user as Option<UserId>,
         bounds::MAX_RECENT_REFUSALS_READ,
-        // Rows of a later version may have other reasons.
+        // Rows of a later version may have other reasons and calls.
         &RefusalReason::ALL.map(|reason| reason.as_str().to_owned()),
-        bounds::MAX_RECENT_REFUSALS
+        bounds::MAX_RECENT_REFUSALS,
+        &RefusedCall::ALL.map(|call| call.as_str().to_owned())
     )
     .fetch_all(conn)
     .await?;
-    let recent = rows.into_iter().map(|row| RecentRefusals {
-        token: RequestToken::of_row(row.token_id, row.token_name, row.user_id, row.username),
-        reason: row.reason,
-        requests: row.requests,
-        last: row.last,
+    let recent = rows.into_iter().map(|row| {
+        let limit = LimitColumns {
+            name: row.limit_name.as_deref(),
+            amount: row.limit_amount,
+            used: row.limit_used,
+            resets_at: row.resets_at,
+            retry_after: row.retry_after,
+        };
+        let refusal = limit.refusal(row.reason);
+        let (model, ip) = (row.model.unwrap_or_default(), row.ip.map(StoredAddress::from_stored));
+        let attempt = |call| RefusedAttempt { call, refusal, quota: row.quota, model, ip, is_summary: false };
+        RecentRefusals {
+            token: RequestToken::of_row(row.token_id, row.token_name, row.user_id, row.username),
+            reason: row.reason,
+            requests: row.requests,
+            last: row.last,
+            newest: row.at.zip(row.call.map(attempt)),
+            outlook: Outlook::default(),
+        }
     });
     Ok(recent.collect())
 }

@@ -12,6 +12,7 @@ use crate::domain::ledger::RefusalReason;
 use crate::domain::money::Quota;
 use crate::domain::prices::priced_by::{HoldReason, PricedBy};
 use crate::domain::refusals::RefusedCall;
+use crate::domain::remedy::Outlook;
 use crate::domain::request_history::{
     OutcomeKind, PastOutcome, PastRequest, Position, RequestFilter, RequestToken, Window,
 };
@@ -173,7 +174,13 @@ pub async fn list_refusals(
             retry_after: row.retry_after,
         };
         let refusal = limit.refusal(row.reason);
-        let outcome = PastOutcome::Refused { call: row.call, refusal, quota: row.quota, suppressed: row.suppressed };
+        let outcome = PastOutcome::Refused {
+            call: row.call,
+            refusal,
+            quota: row.quota,
+            suppressed: row.suppressed,
+            outlook: Outlook::default(),
+        };
         request_of!(row, outcome)
     });
     Ok(requests.collect())

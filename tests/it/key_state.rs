@@ -131,20 +131,26 @@ async fn overviews_say_what_was_refused_in_the_last_hour(pool: PgPool) {
     asks(&gateway, "verify", &json!({ "key": "sk-nobody-has-this-key" })).await.ok();
     app.clock.advance(60);
     app.refused_requests.write().await.unwrap();
-    let line = |reason: &str, alarming: bool, requests: i64, last: i64| {
+    let line = |reason: &str, message: &str, alarming: bool, requests: i64, remedy: Value| {
         json!({
             "token_id": one, "token_name": "one", "user_id": ana.id, "username": "ana", "reason": reason,
-            "alarming": alarming, "requests": requests, "last": last,
+            "alarming": alarming, "requests": requests, "last": START, "message": message, "cured": null,
+            "remedy": remedy,
         })
     };
-    let short = line("token_quota_insufficient", true, 9, START);
-    let model = line("model_not_allowed", false, 1, START);
+    let remedy = |action: &str, field: &str, value: Value| json!({ "action": action, "field": field, "value": value, "by": "owner", "allowed": true });
+    let message = "insufficient token quota for this amount";
+    let fill = remedy("add_quota", "remain_quota", Value::Null);
+    let short = line("token_quota_insufficient", message, true, 9, fill);
+    let allow = remedy("allow_model", "model_limits", json!("gpt-4o"));
+    let model = line("model_not_allowed", "this token may not use this model", false, 1, allow);
     let overview = ana.get("/api/user/self/overview").await.ok();
     assert_eq!(overview["refused_last_hour"], json!([short, model]));
     let admin = app.admin("carla").await;
     let unknown = json!({
         "token_id": null, "token_name": null, "user_id": null, "username": null, "reason": "invalid_key",
-        "alarming": false, "requests": 1, "last": START,
+        "alarming": false, "requests": 1, "last": START, "message": "this API key is not valid", "cured": null,
+        "remedy": null,
     });
     assert_eq!(admin.get("/api/admin/overview").await.ok()["refused_last_hour"], json!([short, unknown, model]));
     app.clock.advance(3_600);

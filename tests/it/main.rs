@@ -35,6 +35,7 @@ mod concurrency;
 mod connections;
 mod constraints;
 mod cors;
+mod cured_refusals;
 mod dashboard;
 mod data_dir;
 mod database_tls;

@@ -48,14 +48,19 @@ async fn a_refusal_says_which_request_of_which_key_was_refused_and_why(pool: PgP
         row.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
         row
     };
+    let remedy = |action: &str, field: &str, value: Value| {
+        json!({ "action": action, "field": field, "value": value, "by": "owner", "allowed": true })
+    };
     let period = json!({
         "reason": "token_period_exceeded", "call": "reserve", "requested": 11, "suppressed": 0,
         "message": "this token may use 10 quota units per day, so this request can never fit",
         "period": "day", "limit": 10, "used": 0, "resets_at": rows[0]["refusal"]["resets_at"], "retry_after": null,
+        "cured": null, "remedy": remedy("raise_limit", "period_limits.day", Value::Null),
     });
     let model = json!({
         "reason": "model_not_allowed", "call": "charge", "requested": 7, "suppressed": 0,
         "message": "this token may not use this model", "retry_after": null,
+        "cured": null, "remedy": remedy("allow_model", "model_limits", json!("gpt-4o")),
     });
     let expected = [
         row(json!({

@@ -90,9 +90,9 @@ impl StateCounts {
 }
 
 impl KeyState {
-    fn new(policy: &TokenPolicy, state: &TokenState, at: &Moment) -> Self {
-        match admit(policy, state, Purpose::Verify(Some(Quota::LEAST)), &RequestContext::default(), at) {
-            Ok(_) => Self { name: StateName::Working, until: None },
+    fn of(asked: Result<(), Refusal>) -> Self {
+        match asked {
+            Ok(()) => Self { name: StateName::Working, until: None },
             Err(refusal) => {
                 let renews = |exceeded: PeriodExceeded| exceeded.retry_after.map(|_| exceeded.resets_at);
                 Self { name: StateName::of(&refusal), until: refusal.exceeded().and_then(renews) }
@@ -101,17 +101,34 @@ impl KeyState {
     }
 }
 
+/// Asks for cost 1, without model and address.
+fn ask(policy: &TokenPolicy, state: &TokenState, at: &Moment) -> Result<(), Refusal> {
+    admit(policy, state, Purpose::Verify(Some(Quota::LEAST)), &RequestContext::default(), at).map(drop)
+}
+
 impl Token {
     /// Whether this token works at `at`. `owner` is its owner.
     pub fn state(&self, owner: &User, groups: &Groups, at: &Moment) -> KeyState {
-        let state = TokenState {
+        KeyState::of(self.ask(owner, groups, at))
+    }
+
+    /// The answer to a request of cost 1 without model and address.
+    ///
+    /// # Errors
+    /// Why this token does not work.
+    pub fn ask(&self, owner: &User, groups: &Groups, at: &Moment) -> Result<(), Refusal> {
+        ask(&self.policy, &self.state_for(owner, groups), at)
+    }
+
+    /// What [`admit`] decides by.
+    pub fn state_for(&self, owner: &User, groups: &Groups) -> TokenState {
+        TokenState {
             owner: owner.status,
             group_is_open: groups.allow(&owner.group, &self.policy.group),
             accounts: Accounts { token: self.account, wallet: owner.wallet },
             rate_limits: self.rate_limits,
             rate_counters: self.rate_counters,
-        };
-        KeyState::new(&self.policy, &state, at)
+        }
     }
 }
 
@@ -126,7 +143,7 @@ impl User {
             rate_limits: RateLimits::default(),
             rate_counters: RateCounters::default(),
         };
-        KeyState::new(&TokenPolicy::default(), &state, at)
+        KeyState::of(ask(&TokenPolicy::default(), &state, at))
     }
 }
 

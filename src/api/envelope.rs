@@ -7,7 +7,8 @@ use utoipa::ToSchema;
 
 use super::limits::ExceededBody;
 use crate::api::errors::code::ErrorCode;
-use crate::api::errors::failure::{About, ApiError};
+use crate::api::errors::failure::{About, ApiError, FaultyUser};
+use crate::domain::id::UserId;
 use crate::service::tokens::BulkPlace;
 
 /// Room for most answers that are not lists.
@@ -86,6 +87,34 @@ pub struct Failure<'a> {
     /// The id of the token that is the reason, if many were to be changed.
     #[serde(skip_serializing_if = "Option::is_none")]
     id: Option<i64>,
+    /// Each of many users that is a reason; `error` and `message` are of the first.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    faults: Vec<FaultBody<'a>>,
+}
+
+/// What is wrong with one of many users.
+#[derive(Debug, Serialize, ToSchema)]
+pub struct FaultBody<'a> {
+    /// The line of `csv`, counted from 1.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    line: Option<usize>,
+    /// The user's id, if it is known.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    id: Option<i64>,
+    /// The username, or what was sent as one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    username: Option<&'a str>,
+    /// The stable code, for programs.
+    error: ErrorCode,
+    /// One sentence that says what to do.
+    message: &'a str,
+}
+
+impl<'a> From<&'a FaultyUser> for FaultBody<'a> {
+    fn from(FaultyUser { place, code, message }: &'a FaultyUser) -> Self {
+        let (line, id) = (place.line, place.id.map(UserId::get));
+        Self { line, id, username: place.username.as_deref(), error: *code, message }
+    }
 }
 
 /// A failure in the shape of the OpenAI API, for the paths that its clients call.
@@ -145,12 +174,14 @@ impl<'a> Failure<'a> {
     pub fn on(path: &str, failure: &'a ApiError) -> Self {
         let code = path.starts_with("/api/usage/token").then_some(false);
         let ApiError { message, code: error, about, .. } = failure;
-        let (index, id) = match *about {
-            Some(About::Place(BulkPlace::Index(index))) => (Some(index), None),
-            Some(About::Place(BulkPlace::Id(id))) => (None, Some(id.get())),
-            Some(About::Limit(_) | About::Version(_)) | None => (None, None),
-        };
-        Self { code, success: false, message, error: *error, exceeded: failure.exceeded().into(), index, id }
+        let (mut index, mut id, mut faults) = (None, None, Vec::new());
+        match about {
+            Some(About::Place(BulkPlace::Index(at))) => index = Some(*at),
+            Some(About::Place(BulkPlace::Id(of))) => id = Some(of.get()),
+            Some(About::Users(users)) => faults = users.iter().map(FaultBody::from).collect(),
+            Some(About::Limit(_) | About::Version(_)) | None => {}
+        }
+        Self { code, success: false, message, error: *error, exceeded: failure.exceeded().into(), index, id, faults }
     }
 }
 

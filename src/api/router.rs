@@ -152,6 +152,7 @@ fn of_administrators() -> impl IntoIterator<Item = Endpoint> {
         endpoint!(users::edit),
         endpoint!(users::delete),
         endpoint!(users::grant),
+        endpoint!(users::bulk::change),
         endpoint!(enablement::list),
         endpoint!(enablement::decide),
         endpoint!(tokens::administration::list),

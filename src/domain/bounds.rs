@@ -266,6 +266,9 @@ pub const MAX_BULK_CREATE: usize = 100;
 /// Tokens that one call changes.
 pub const MAX_BULK_CHANGE: usize = 1_000;
 
+/// Accounts that one call changes (spec §10.7).
+pub const MAX_BULK_USERS: usize = 1_000;
+
 /// Characters of an `Idempotency-Key` (spec §15.3).
 pub const MAX_IDEMPOTENCY_KEY_CHARS: usize = 255;
 

@@ -42,6 +42,15 @@ pub struct User {
     pub created_time: UnixTime,
 }
 
+/// Who a user is, in reports.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct UserContact {
+    pub username: String,
+    pub display_name: String,
+    /// May be empty.
+    pub email: String,
+}
+
 impl User {
     /// An enabled account with empty fields. Creation is an edit of it.
     pub fn empty(id: UserId, username: Username, now: UnixTime) -> Self {

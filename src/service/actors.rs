@@ -52,11 +52,23 @@ pub async fn lock_caller(conn: &mut Conn, caller: UserId) -> Result<User, ActorE
 /// # Errors
 /// The administrator's account is deleted or disabled, its role was taken away, or the database failed.
 pub async fn lock_admin(conn: &mut Conn, admin: UserId, target: UserId) -> Result<(User, Option<User>), ActorError> {
-    let mut locked = users::lock_all(conn, &[admin, target]).await?;
-    let target = locked.iter().find(|user| user.id == target).cloned();
-    locked.retain(|user| user.id == admin);
-    let admin = check_live(locked.pop())?;
-    if admin.role.is_admin() { Ok((admin, target)) } else { Err(ActorError::NotAdministrator) }
+    let (admin, locked) = lock_admin_and_all(conn, admin, &[target]).await?;
+    Ok((admin, locked.into_iter().find(|user| user.id == target)))
+}
+
+/// The same with several accounts. Returns the live ones, and the administrator's among them.
+///
+/// # Errors
+/// As [`lock_admin`].
+pub async fn lock_admin_and_all(
+    conn: &mut Conn,
+    admin: UserId,
+    targets: &[UserId],
+) -> Result<(User, Vec<User>), ActorError> {
+    let ids: Vec<UserId> = targets.iter().copied().chain([admin]).collect();
+    let locked = users::lock_all(conn, &ids).await?;
+    let admin = check_live(locked.iter().find(|user| user.id == admin).cloned())?;
+    if admin.role.is_admin() { Ok((admin, locked)) } else { Err(ActorError::NotAdministrator) }
 }
 
 /// Locks the account of a caller and that of the owner of tokens that it makes or changes, which may be the same.

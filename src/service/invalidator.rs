@@ -60,6 +60,20 @@ impl Invalidator {
         self.commit_change(tx, Change::User(user)).await
     }
 
+    /// The same for several users.
+    ///
+    /// # Errors
+    /// The database did not confirm.
+    pub async fn commit_users(&self, mut tx: Tx, users: &[UserId]) -> Result<(), StorageError> {
+        notifications::notify_of_users(&mut tx, users).await?;
+        let committed = storage::commit(tx).await;
+        // Also if it failed: it may be committed and not be durable.
+        for user in users {
+            self.clear(Change::User(*user));
+        }
+        committed
+    }
+
     /// Commits a transaction that locked rows and found everything as it should be. What it found is durable then: the
     /// locks are in PostgreSQL's log, behind the change before.
     ///

@@ -72,7 +72,8 @@ impl RequestHistory {
         Ok(page)
     }
 
-    /// A page of the requests that the viewer asks for, with what would let the refused ones pass. `reader` is who asks.
+    /// A page of the requests that the viewer asks for, with what would let the refused ones pass for `reader`, who
+    /// asks.
     ///
     /// # Errors
     /// There is no such user or token, or it is not the viewer's; too many reports at once; the database.

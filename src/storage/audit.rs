@@ -1,6 +1,6 @@
 //! The table `audit_log`. Entries are inserted and read, never changed.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 
 use sqlx::types::Json;
 
@@ -9,6 +9,7 @@ use super::{Conn, StorageError};
 use crate::domain::audit::{Action, AuditEntry, AuditFilter, AuditLine, Details, Subject};
 use crate::domain::audit_changes::FieldChange;
 use crate::domain::bounds;
+use crate::domain::bulk_users::LastChange;
 use crate::domain::id::{AuditId, UserId};
 use crate::domain::time::UnixTime;
 
@@ -63,6 +64,35 @@ pub async fn list_last_changes(
     .fetch_all(conn)
     .await?;
     Ok(rows.into_iter().map(|row| ((row.kind, row.id), row.at)).collect())
+}
+
+/// The newest change of each account by an administrator: of its wallet, or of its fields. Looks through the newest
+/// [`bounds::MAX_CHANGES_SOUGHT`] entries of each. The caller has locked the accounts.
+pub async fn list_last_changes_of_users(
+    conn: &mut Conn,
+    users: &[UserId],
+) -> Result<HashMap<UserId, LastChange>, StorageError> {
+    let rows = sqlx::query!(
+        r#"select distinct on (s.id) s.id as "user_id!: UserId", l.actor_id as "actor_id?: UserId",
+             l.actor_name as "actor_name!", l.details as "details!: Json<BTreeMap<String, String>>"
+           from unnest($1::bigint[]) as s (id)
+           cross join lateral (
+             select id, actor_id, actor_name, action, details from audit_log
+             where subject_kind = 'user' and subject_id = s.id order by id desc limit $4) l
+           where l.action = $2 or (l.action = $3 and l.actor_id is distinct from s.id)
+           order by s.id, l.id desc"#,
+        users as &[UserId],
+        Action::QuotaGranted.as_str(),
+        Action::AccountEdited.as_str(),
+        bounds::MAX_CHANGES_SOUGHT
+    )
+    .fetch_all(conn)
+    .await?;
+    let changes = rows.into_iter().map(|row| {
+        let change = LastChange { actor_id: row.actor_id, actor_name: row.actor_name, details: row.details.0 };
+        (row.user_id, change)
+    });
+    Ok(changes.collect())
 }
 
 struct Row {

@@ -68,6 +68,18 @@ pub async fn notify(conn: &mut Conn, change: Change) -> Result<(), StorageError>
     Ok(())
 }
 
+/// The same for each of these users.
+pub async fn notify_of_users(conn: &mut Conn, users: &[UserId]) -> Result<(), StorageError> {
+    sqlx::query!(
+        r#"select pg_notify($1, u.id::text) as "notified!: ()" from unnest($2::bigint[]) as u (id)"#,
+        CHANNEL,
+        users as &[UserId]
+    )
+    .execute(conn)
+    .await?;
+    Ok(())
+}
+
 /// What a [`Listener`] receives.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Notification {

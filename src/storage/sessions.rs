@@ -238,7 +238,12 @@ pub async fn delete_others_of(conn: &mut Conn, user: UserId, current: Option<&Di
 
 /// Deletes all sessions of a user.
 pub async fn delete_all_of(conn: &mut Conn, user: UserId) -> Result<(), StorageError> {
-    sqlx::query!("delete from sessions where user_id = $1", user as UserId).execute(conn).await?;
+    delete_all_of_users(conn, &[user]).await
+}
+
+/// Deletes all sessions of these users.
+pub async fn delete_all_of_users(conn: &mut Conn, users: &[UserId]) -> Result<(), StorageError> {
+    sqlx::query!("delete from sessions where user_id = any($1)", users as &[UserId]).execute(conn).await?;
     Ok(())
 }
 

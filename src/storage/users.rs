@@ -2,15 +2,16 @@
 
 use std::collections::BTreeMap;
 
-use super::columns::wallet;
+use super::columns::{column, wallet};
 use super::{Conn, StorageError};
 use crate::domain::bounds;
 use crate::domain::id::UserId;
 use crate::domain::money::Quota;
 use crate::domain::order::Order;
 use crate::domain::page::{Page, PageRequest};
+use crate::domain::period_limits::PeriodLimits;
 use crate::domain::time::UnixTime;
-use crate::domain::user::{Role, User, UserFilter, UserStatus};
+use crate::domain::user::{Role, User, UserContact, UserFilter, UserStatus};
 use crate::domain::username::Username;
 
 /// Selects users. The only list of their columns; `$tail` is the rest of the statement.
@@ -91,6 +92,17 @@ pub async fn find_by_name(conn: &mut Conn, name: &Username) -> Result<Option<(Us
     let user = user_of!(row);
     let hash = find_password_hash(conn, user.id).await?;
     Ok(hash.map(|hash| (user, hash)))
+}
+
+/// The ids of the live accounts with these names, by the folded name.
+pub async fn list_ids_by_name(conn: &mut Conn, folded: &[String]) -> Result<BTreeMap<String, UserId>, StorageError> {
+    let rows = sqlx::query!(
+        "select username_folded, id from users where username_folded = any($1) and deleted_time is null",
+        folded
+    )
+    .fetch_all(conn)
+    .await?;
+    Ok(rows.into_iter().map(|row| (row.username_folded, row.id)).collect())
 }
 
 /// Finds the password hash of a live account.
@@ -193,6 +205,20 @@ pub async fn list_by_id(conn: &mut Conn, ids: &[UserId]) -> Result<BTreeMap<User
     Ok(rows.into_iter().map(|row| (row.id, user_of!(row))).collect())
 }
 
+/// The names and e-mail addresses of these accounts, deleted ones included.
+pub async fn list_contacts(conn: &mut Conn, ids: &[UserId]) -> Result<BTreeMap<UserId, UserContact>, StorageError> {
+    let rows = sqlx::query!(
+        r#"select id, username as "username: String", display_name, email from users where id = any($1)"#,
+        ids as &[UserId]
+    )
+    .fetch_all(conn)
+    .await?;
+    let contacts = rows
+        .into_iter()
+        .map(|row| (row.id, UserContact { username: row.username, display_name: row.display_name, email: row.email }));
+    Ok(contacts.collect())
+}
+
 /// The usernames of these accounts, deleted ones included.
 pub async fn list_names(conn: &mut Conn, ids: &[UserId]) -> Result<BTreeMap<UserId, String>, StorageError> {
     let rows =
@@ -236,23 +262,39 @@ pub async fn insert(
 
 /// Writes the fields that can be edited; `user` must be locked. Usage is not written.
 pub async fn update(conn: &mut Conn, user: &User) -> Result<(), StorageError> {
+    update_all(conn, &[user]).await
+}
+
+/// The same for several accounts.
+pub async fn update_all(conn: &mut Conn, users: &[&User]) -> Result<(), StorageError> {
+    let limit = |limit: fn(&PeriodLimits) -> Option<Quota>| {
+        column(users, |user| limit(&user.wallet.period_limits).map(Quota::get))
+    };
     sqlx::query!(
-        "update users set display_name = $2, email = $3, role = $4, status = $5, group_name = $6, \
-         quota = $7, token_api_enabled = $8, max_tokens = $9, disabled_by = $10, \
-         day_limit = $11, week_limit = $12, month_limit = $13 where id = $1 and deleted_time is null",
-        user.id as UserId,
-        user.display_name,
-        user.email,
-        user.role as Role,
-        user.status as UserStatus,
-        user.group,
-        user.wallet.remain() as Quota,
-        user.token_api_enabled,
-        user.max_tokens,
-        user.disabled_by as Option<Role>,
-        user.wallet.period_limits.day as Option<Quota>,
-        user.wallet.period_limits.week as Option<Quota>,
-        user.wallet.period_limits.month as Option<Quota>
+        "update users u set display_name = v.display_name, email = v.email, role = v.role, status = v.status, \
+           group_name = v.group_name, quota = v.quota, token_api_enabled = v.token_api_enabled, \
+           max_tokens = v.max_tokens, disabled_by = v.disabled_by, day_limit = v.day_limit, \
+           week_limit = v.week_limit, month_limit = v.month_limit \
+         from (select unnest($1::bigint[]) as id, unnest($2::text[]) as display_name, unnest($3::text[]) as email, \
+           unnest($4::smallint[]) as role, unnest($5::smallint[]) as status, unnest($6::text[]) as group_name, \
+           unnest($7::bigint[]) as quota, unnest($8::boolean[]) as token_api_enabled, \
+           unnest($9::bigint[]) as max_tokens, unnest($10::smallint[]) as disabled_by, \
+           unnest($11::bigint[]) as day_limit, unnest($12::bigint[]) as week_limit, \
+           unnest($13::bigint[]) as month_limit) v \
+         where u.id = any(array[v.id]) and u.deleted_time is null",
+        &column(users, |user| user.id.get()),
+        &column(users, |user| user.display_name.clone()),
+        &column(users, |user| user.email.clone()),
+        &column(users, |user| user.role.code()),
+        &column(users, |user| user.status.code()),
+        &column(users, |user| user.group.clone()),
+        &column(users, |user| user.wallet.remain().get()),
+        &column(users, |user| user.token_api_enabled),
+        &column(users, |user| user.max_tokens) as &[Option<i64>],
+        &column(users, |user| user.disabled_by.map(Role::code)) as &[Option<i16>],
+        &limit(|limits| limits.day) as &[Option<i64>],
+        &limit(|limits| limits.week) as &[Option<i64>],
+        &limit(|limits| limits.month) as &[Option<i64>]
     )
     .execute(conn)
     .await?;

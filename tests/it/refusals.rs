@@ -48,9 +48,7 @@ async fn a_refusal_says_which_request_of_which_key_was_refused_and_why(pool: PgP
         row.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
         row
     };
-    let remedy = |action: &str, field: &str, value: Value| {
-        json!({ "action": action, "field": field, "value": value, "by": "owner", "allowed": true })
-    };
+    let remedy = |action: &str, field: &str, value: Value| json!({ "action": action, "field": field, "value": value, "by": "owner", "allowed": true });
     let period = json!({
         "reason": "token_period_exceeded", "call": "reserve", "requested": 11, "suppressed": 0,
         "message": "this token may use 10 quota units per day, so this request can never fit",

@@ -128,7 +128,7 @@ error_codes! {
     /// `usd` is not a decimal number, or is outside its range.
     InvalidUsd = "invalid_usd", [BAD_REQUEST],
         "Send a number of dollars, or its decimal text, within the range that the message names.";
-    /// Both `quota` and `usd` were sent.
+    /// The amount was sent twice, such as in `quota` and `usd`.
     AmbiguousAmount = "ambiguous_amount", [BAD_REQUEST],
         "Send one of them.";
     /// `period_limits` has an unknown member, or a limit is outside its range.
@@ -161,6 +161,10 @@ error_codes! {
     /// `ids` has no entry or too many.
     InvalidIds = "invalid_ids", [BAD_REQUEST],
         "Send as many ids as the message allows; split larger batches.";
+    /// The users of a call are chosen in several ways, are none or too many, or one is named twice; or a line of `csv`
+    /// cannot be read.
+    InvalidUsers = "invalid_users", [BAD_REQUEST],
+        "Name 1 to 1,000 users, each once, by `ids`, `usernames` or `csv`; `faults` has the wrong ones.";
     /// `tokens` has no entry or too many.
     InvalidTokens = "invalid_tokens", [BAD_REQUEST],
         "Send 1 to 100 tokens; split larger batches.";
@@ -325,7 +329,7 @@ error_codes! {
     /// The user has as many tokens as allowed.
     TokenLimitReached = "token_limit_reached", [CONFLICT],
         "Delete a token, or ask an administrator for a higher limit.";
-    /// The token has less quota left than `add_quota` takes away.
+    /// The token, or the user's wallet, has less quota left than is to be taken away.
     InsufficientQuota = "insufficient_quota", [CONFLICT],
         "Take less; the message says what is left.";
     /// Three replaced keys of the token still work.
@@ -352,6 +356,9 @@ error_codes! {
     /// Administrators cannot delete their own account, or change its role or status.
     OwnAccount = "own_account", [CONFLICT],
         "Ask another administrator.";
+    /// An administrator changed the user since the call whose top-up is to be undone, or that call added nothing to it.
+    UserChanged = "user_changed", [CONFLICT],
+        "Look at the users in `faults`, and leave them out of the undo.";
     /// The gateway has as many credentials as allowed.
     CredentialLimitReached = "credential_limit_reached", [CONFLICT],
         "Revoke a credential that is no longer used.";

@@ -10,6 +10,7 @@ use axum::response::{IntoResponse, Response};
 use http::StatusCode;
 
 use crate::api::errors::code::ErrorCode;
+use crate::domain::bulk_users::UserPlace;
 use crate::domain::period_limits::PeriodExceeded;
 use crate::service::tokens::BulkPlace;
 
@@ -34,7 +35,7 @@ pub struct ApiError {
 }
 
 /// What a failure is about.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub enum About {
     /// The period limit that refused it.
     Limit(PeriodExceeded),
@@ -42,6 +43,16 @@ pub enum About {
     Place(BulkPlace),
     /// The present version of a token, for `ETag`.
     Version(i64),
+    /// Some of many users.
+    Users(Arc<[FaultyUser]>),
+}
+
+/// What is wrong with one of many users.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct FaultyUser {
+    pub place: UserPlace,
+    pub code: ErrorCode,
+    pub message: String,
 }
 
 impl ApiError {
@@ -62,7 +73,7 @@ impl ApiError {
     pub const fn exceeded(&self) -> Option<PeriodExceeded> {
         match self.about {
             Some(About::Limit(exceeded)) => Some(exceeded),
-            Some(About::Place(_) | About::Version(_)) | None => None,
+            Some(About::Place(_) | About::Version(_) | About::Users(_)) | None => None,
         }
     }
 

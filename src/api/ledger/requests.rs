@@ -23,7 +23,8 @@ use crate::domain::usd_cost::{UsdCost, UsdCostInvalid};
 pub struct UsdText(Box<RawValue>);
 
 impl UsdText {
-    fn quota(&self) -> Result<Quota, UsdCostInvalid> {
+    /// The least quota that covers it.
+    pub(in crate::api) fn quota(&self) -> Result<Quota, UsdCostInvalid> {
         let json = self.0.get();
         let text = if json.starts_with('"') {
             serde_json::from_str(json).map_err(|_| UsdCostInvalid)?

@@ -17,7 +17,7 @@ const NAME: RangeInclusive<usize> = 1..=bounds::MAX_LABEL_CHARS;
 const EMAIL: RangeInclusive<usize> = 0..=bounds::MAX_EMAIL_CHARS;
 
 /// Characters of the texts of requests, after trimming.
-const LENGTHS: [(&str, &str, RangeInclusive<usize>); 21] = [
+const LENGTHS: [(&str, &str, RangeInclusive<usize>); 22] = [
     ("CreateBody", "name", TOKEN_NAME),
     ("CreateBody", "note", TOKEN_NOTE),
     ("UpdateBody", "name", TOKEN_NAME),
@@ -35,6 +35,7 @@ const LENGTHS: [(&str, &str, RangeInclusive<usize>); 21] = [
     ("SelfBody", "display_name", LABEL),
     ("SelfBody", "email", EMAIL),
     ("GrantBody", "note", LABEL),
+    ("BulkUsersBody", "note", LABEL),
     ("NewGatewayBody", "name", NAME),
     ("AccessTokenRequest", "name", NAME),
     ("ApiRequestRequest", "reason", 1..=bounds::MAX_REASON_CHARS),

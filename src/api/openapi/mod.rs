@@ -9,7 +9,7 @@ use std::sync::LazyLock;
 use utoipa::openapi::security::{ApiKey, ApiKeyValue, Http, HttpAuthScheme, SecurityScheme};
 use utoipa::openapi::{ComponentsBuilder, InfoBuilder, OpenApi, OpenApiBuilder};
 
-use super::envelope::{Failure, OpenAiError, OpenAiFailure};
+use super::envelope::{Failure, FaultBody, OpenAiError, OpenAiFailure};
 use super::file::File;
 use super::permission::Permission;
 use super::router::routes;
@@ -33,6 +33,7 @@ pub fn openapi() -> OpenApi {
     let components = document.components.take().unwrap_or_default();
     let mut components = ComponentsBuilder::from(components)
         .schema_from::<Failure<'_>>()
+        .schema_from::<FaultBody<'_>>()
         .schema_from::<OpenAiFailure<'_>>()
         .schema_from::<OpenAiError<'_>>()
         .schema_from::<ErrorCode>()

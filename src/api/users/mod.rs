@@ -1,5 +1,6 @@
 //! Accounts: a user's own account, and all accounts for administrators.
 
+pub mod bulk;
 mod errors;
 mod requests;
 mod responses;

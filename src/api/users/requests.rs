@@ -244,7 +244,7 @@ fn role(code: i64) -> Result<Role, ApiError> {
     Role::from_code(code).ok_or_else(|| ApiError::new(ErrorCode::InvalidRole, "`role` must be 1, 10 or 100"))
 }
 
-fn status(code: i64) -> Result<UserStatus, ApiError> {
+pub(super) fn status(code: i64) -> Result<UserStatus, ApiError> {
     UserStatus::from_code(code)
         .ok_or_else(|| ApiError::new(ErrorCode::InvalidStatus, "`status` must be 1 (enable) or 2 (disable)"))
 }

@@ -1,7 +1,8 @@
-//! Accounts: managed by administrators (`administration`), by the operator (`operator`) and by their users
-//! (`own_account`).
+//! Accounts: managed by administrators, one (`administration`) or many (`bulk`), by the operator (`operator`) and by
+//! their users (`own_account`).
 
 mod administration;
+mod bulk;
 mod operator;
 mod own_account;
 
@@ -9,6 +10,7 @@ use std::sync::Arc;
 
 pub(in crate::service) use administration::insert;
 pub use administration::{Grant, NewUser, UserChange};
+pub use bulk::{ChangedUser, ChangedUsers, UndoRequest};
 pub use own_account::OwnAccountPatch;
 
 use super::actors::ActorError;
@@ -16,6 +18,7 @@ use super::passwords::{Passwords, PasswordsBusy};
 use super::rate_limiter::RateLimited;
 use super::sign_in_limits::{AttemptError, SignInLimits};
 use crate::domain::bounds;
+use crate::domain::bulk_users::UserFaults;
 use crate::domain::money::Quota;
 use crate::domain::password::PasswordInvalid;
 use crate::domain::user::AccountDisabledByRoot;
@@ -77,6 +80,9 @@ pub enum UsersError {
     /// Only root enables what root disabled.
     #[error(transparent)]
     DisabledByRoot(#[from] AccountDisabledByRoot),
+    /// Of many accounts, some cannot be changed.
+    #[error(transparent)]
+    Faults(#[from] UserFaults),
     #[error(transparent)]
     Keyed(#[from] IdempotencyKeyError),
     /// The caller may no longer do this.

@@ -20,12 +20,17 @@ pub struct File {
 }
 
 impl File {
+    /// A file without compressed copies.
+    pub fn new(content_type: &'static str, plain: Vec<u8>) -> Self {
+        let hash = hex::encode(&Sha256::digest(&plain)[..16]);
+        Self { content_type, hash, plain: plain.into(), brotli: None, gzip: None }
+    }
+
     /// A file with a copy that it compresses now.
     pub fn compressed(content_type: &'static str, plain: Vec<u8>) -> Self {
         let mut encoder = GzEncoder::new(Vec::new(), Compression::best());
         let gzip = encoder.write_all(&plain).and_then(|()| encoder.finish()).ok();
-        let hash = hex::encode(&Sha256::digest(&plain)[..16]);
-        Self { content_type, hash, plain: plain.into(), brotli: None, gzip: gzip.map(Bytes::from) }
+        Self { gzip: gzip.map(Bytes::from), ..Self::new(content_type, plain) }
     }
 
     /// The file, compressed if the client accepts it; 304 if the client has it.

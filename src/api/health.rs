@@ -10,6 +10,7 @@ use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
 
 use super::auth::Admin;
+use super::dashboard::LOGO_PATH;
 use super::envelope::{Done, Envelope};
 use super::extract::Query;
 use super::openapi;
@@ -29,8 +30,10 @@ use crate::telemetry::MetricsAccess;
 pub struct StatusBody {
     /// `keymeter`.
     name: &'static str,
-    /// `keymeter`, under the name that other servers of this API family use.
-    system_name: &'static str,
+    /// Name of this installation, `Keymeter` if it has no other. Other servers of this API family use this name, too.
+    system_name: String,
+    /// Path of the logo of this installation, a PNG or SVG file; empty if it has none.
+    logo: &'static str,
     /// Version of this server.
     version: &'static str,
     /// Quota units per US dollar.
@@ -41,7 +44,7 @@ pub struct StatusBody {
     registration: bool,
     /// `by_request` if an account must be enabled for the token API, else `enabled`.
     token_api: &'static str,
-    /// Contact for enablement, besides the API; may be empty.
+    /// Whom to ask for an account, a new password or enablement: an e-mail address, a link or words; may be empty.
     contact: String,
     /// Time zone of the days of daily usage.
     time_zone: String,
@@ -57,7 +60,8 @@ pub async fn status(State(app): State<Arc<AppState>>) -> Envelope<StatusBody> {
     let rules = &app.account_rules;
     Envelope::of(StatusBody {
         name: "keymeter",
-        system_name: "keymeter",
+        system_name: app.settings.dashboard_name.clone(),
+        logo: app.logo.as_ref().map_or("", |_| LOGO_PATH),
         version: env!("CARGO_PKG_VERSION"),
         quota_per_unit: bounds::QUOTA_PER_USD,
         quota_display_type: "USD",

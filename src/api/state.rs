@@ -7,6 +7,7 @@ use std::time::Duration;
 use ipnet::IpNet;
 
 use super::dashboard::files::DashboardFiles;
+use super::dashboard::logo::Logo;
 use super::same_site::Cookies;
 use crate::domain::page::FirstPage;
 use crate::domain::setting::Setting;
@@ -73,6 +74,8 @@ pub struct AppState {
     /// True when a newer program needs the database for itself.
     pub is_outdated: Arc<AtomicBool>,
     pub dashboard: Arc<DashboardFiles>,
+    /// `dashboard.logo`, if it is set.
+    pub logo: Option<Logo>,
     pub settings: ApiSettings,
 }
 
@@ -92,6 +95,8 @@ pub struct ApiSettings {
     pub time_zone: String,
     /// `http.public_url`, the address that users type; may be empty.
     pub public_url: String,
+    /// `dashboard.name`, the name of this installation.
+    pub dashboard_name: String,
     /// `dashboard.api_base_url`; may be empty.
     pub api_base_url: String,
     /// All settings, for administrators.

@@ -10,7 +10,7 @@ use tokio::sync::mpsc;
 use super::database::Opened;
 use super::error::StartError;
 use super::pool_sizes::PoolSizes;
-use crate::api::dashboard::DashboardFiles;
+use crate::api::dashboard::{DashboardFiles, Logo};
 use crate::api::{
     router,
     same_site::Cookies,
@@ -177,6 +177,7 @@ impl App {
             token_api_open: account_rules.token_api_open,
             cell: config.cell.label,
         };
+        let logo = config.dashboard.logo.as_deref().map(Logo::load).transpose();
         let outlooks = Outlooks::new(core.clone(), Arc::clone(&prices), Arc::clone(&account_rules));
         let state = Arc::new(AppState {
             tokens: Tokens::new(core.clone(), token_rules),
@@ -209,6 +210,7 @@ impl App {
             is_outdated,
             dashboard: DashboardFiles::load(&config.dashboard.dir)
                 .map_err(|error| StartError::Setting("dashboard.dir", error.to_string()))?,
+            logo: logo.map_err(|error| StartError::Setting("dashboard.logo", error.to_string()))?,
             settings: api_settings(config),
             core,
         });
@@ -245,6 +247,7 @@ fn api_settings(config: &Config) -> ApiSettings {
         models: config.models.names.clone(),
         time_zone: config.usage.time_zone.to_string(),
         public_url: config.http.public_url.clone(),
+        dashboard_name: config.dashboard.name.clone(),
         api_base_url: config.dashboard.api_base_url.clone(),
         shown: config.shown.clone(),
     }

@@ -38,7 +38,8 @@ const FRONT_SECTION: &str = "front";
 
 /// Variables of programs that call Keymeter. They are often set for everything on a machine, so the service ignores
 /// them.
-const CLIENT_VARIABLES: [&str; 3] = ["KEYMETER_URL", "KEYMETER_CREDENTIAL", "KEYMETER_ACCESS_TOKEN"];
+const CLIENT_VARIABLES: [&str; 4] =
+    ["KEYMETER_URL", "KEYMETER_CREDENTIAL", "KEYMETER_ACCESS_TOKEN", "KEYMETER_PROFILE"];
 
 /// All settings.
 #[derive(Debug, Deserialize)]
@@ -310,6 +311,7 @@ mod tests {
             ("KEYMETER_URL", "https://keys.example.org"),
             ("KEYMETER_CREDENTIAL", "kmg_x"),
             ("KEYMETER_ACCESS_TOKEN", "kma_x"),
+            ("KEYMETER_PROFILE", "work"),
         ]);
         assert!(!format!("{:?}", config.unwrap()).contains("kmg_x"));
         for name in ["KEYMETER_URLS", "KEYMETER_CREDENTIAL_FILE", "KEYMETER_TOKEN"] {
@@ -359,6 +361,29 @@ mod tests {
             message(Config::from_sources(Some(Path::new("/nowhere.toml")), std::iter::empty()))
                 .contains("/nowhere.toml")
         );
+    }
+
+    #[test]
+    fn the_name_and_the_contact_are_one_short_line_of_visible_characters() {
+        let read = |name: &str, contact: &str| {
+            let config = load(&[("KEYMETER_DASHBOARD__NAME", name), ("KEYMETER_ACCOUNTS__CONTACT", contact)]);
+            config.map(|config| (config.dashboard.name, config.accounts.contact)).map_err(|error| error.to_string())
+        };
+        let both = |name: &str, contact: &str| Ok((name.to_owned(), contact.to_owned()));
+        assert_eq!(read("", ""), both("Keymeter", ""));
+        assert_eq!(read(" Ships & Co. ", " keys@example.org\n"), both("Ships & Co.", "keys@example.org"));
+        let (longest_name, longest_contact) = ("ü".repeat(100), "ü".repeat(255));
+        assert_eq!(read(&longest_name, &longest_contact), both(&longest_name, &longest_contact));
+        let refused = |setting: &str, max: usize| {
+            let rule = format!("it must have at most {max} characters, without control or invisible characters");
+            Err(format!("the setting {setting} cannot be used: {rule}"))
+        };
+        for bad in ["ü".repeat(101).as_str(), "Ships\nCo.", "Ships\u{202e}Co."] {
+            assert_eq!(read(bad, ""), refused("dashboard.name", 100), "{bad:?}");
+        }
+        for bad in ["ü".repeat(256).as_str(), "keys\n@example.org", "room\u{7}12", "room\u{200b}12"] {
+            assert_eq!(read("", bad), refused("accounts.contact", 255), "{bad:?}");
+        }
     }
 
     #[test]

@@ -7,17 +7,22 @@ use ipnet::IpNet;
 use secrecy::SecretString;
 use serde::Deserialize;
 
+use crate::domain::bounds::MAX_LABEL_CHARS;
 use crate::domain::calendar::Calendar;
 use crate::domain::cell::CellLabel;
 use crate::domain::client_addresses::ClientAddresses;
 use crate::domain::ip_allowlist::network;
 use crate::domain::page::FirstPage;
+use crate::domain::text::hides_something;
 use crate::domain::usage::UnlimitedLimit;
 use crate::telemetry::MetricsAccess;
 use crate::telemetry::log::LogFormat;
 
-/// The most characters of `server.name`.
-const MAX_SERVER_NAME_CHARS: usize = 255;
+/// The most characters of `server.name` and of `accounts.contact`.
+const MAX_LINE_CHARS: usize = 255;
+
+/// The name of an installation that has no other.
+const PRODUCT_NAME: &str = "Keymeter";
 
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -76,6 +81,10 @@ impl HttpSettings {
 #[serde(deny_unknown_fields)]
 pub struct DashboardSettings {
     pub dir: PathBuf,
+    #[serde(deserialize_with = "dashboard_name")]
+    pub name: String,
+    #[serde(deserialize_with = "path")]
+    pub logo: Option<PathBuf>,
     #[serde(deserialize_with = "web_address")]
     pub api_base_url: String,
 }
@@ -121,6 +130,7 @@ pub struct RootSettings {
 pub struct AccountsSettings {
     pub registration: Registration,
     pub token_api: TokenApi,
+    #[serde(deserialize_with = "contact")]
     pub contact: String,
     pub initial_quota: i64,
     pub initial_group: String,
@@ -242,17 +252,33 @@ fn path<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<Option<Path
 
 /// An empty text is the name of the machine.
 fn server_name<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<String, D::Error> {
-    let name = String::deserialize(deserializer)?;
-    let is_valid = |name: &str| name.chars().count() <= MAX_SERVER_NAME_CHARS && !name.chars().any(char::is_control);
-    if !is_valid(&name) {
-        let what = format!("it must have at most {MAX_SERVER_NAME_CHARS} characters, without control characters");
-        return Err(serde::de::Error::custom(what));
-    }
-    if !name.trim().is_empty() {
+    let name = line::<D::Error>(&String::deserialize(deserializer)?, MAX_LINE_CHARS)?;
+    if !name.is_empty() {
         return Ok(name);
     }
     let machine = rustix::system::uname().nodename().to_string_lossy().into_owned();
-    Ok(if machine.is_empty() || !is_valid(&machine) { "unnamed".to_owned() } else { machine })
+    let machine = line::<D::Error>(&machine, MAX_LINE_CHARS).unwrap_or_default();
+    Ok(if machine.is_empty() { "unnamed".to_owned() } else { machine })
+}
+
+/// An empty text is the name of the product.
+fn dashboard_name<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<String, D::Error> {
+    let name = line::<D::Error>(&String::deserialize(deserializer)?, MAX_LABEL_CHARS)?;
+    Ok(if name.is_empty() { PRODUCT_NAME.to_owned() } else { name })
+}
+
+fn contact<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<String, D::Error> {
+    line(&String::deserialize(deserializer)?, MAX_LINE_CHARS)
+}
+
+/// A text of one line, trimmed; may be empty.
+fn line<E: serde::de::Error>(text: &str, max_chars: usize) -> Result<String, E> {
+    let text = text.trim();
+    if text.chars().count() > max_chars || text.chars().any(char::is_control) || hides_something(text) {
+        let what = format!("it must have at most {max_chars} characters, without control or invisible characters");
+        return Err(E::custom(what));
+    }
+    Ok(text.to_owned())
 }
 
 /// Networks, or single addresses.

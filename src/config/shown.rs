@@ -6,12 +6,13 @@ use super::{DATABASE_URL, PREFIX};
 use crate::domain::setting::{Setting, SettingValue};
 
 const SHOWN: &str = "\
-    http.public_url dashboard.api_base_url accounts.registration accounts.token_api accounts.contact \
-    accounts.initial_quota accounts.initial_group accounts.max_tokens tokens.restore_days models.names \
-    usage.time_zone usage.week_starts usage.retention_days usage.client_addresses limits.search_per_minute \
-    limits.login_per_minute limits.usage_per_minute limits.drop_in_per_minute limits.wrong_keys_per_minute \
-    limits.wrong_credentials_per_minute limits.register_per_minute limits.writes_per_minute compat.client \
-    compat.list_key compat.first_page compat.unlimited_limit server.trusted_proxies server.metrics cell.label";
+    http.public_url dashboard.name dashboard.logo dashboard.api_base_url accounts.registration accounts.token_api \
+    accounts.contact accounts.initial_quota accounts.initial_group accounts.max_tokens tokens.restore_days \
+    models.names usage.time_zone usage.week_starts usage.retention_days usage.client_addresses \
+    limits.search_per_minute limits.login_per_minute limits.usage_per_minute limits.drop_in_per_minute \
+    limits.wrong_keys_per_minute limits.wrong_credentials_per_minute limits.register_per_minute \
+    limits.writes_per_minute compat.client compat.list_key compat.first_page compat.unlimited_limit \
+    server.trusted_proxies server.metrics cell.label";
 
 /// Shown only as set or not set.
 const SECRETS: [&str; 3] = ["database.url", "secrets.master_key", "root.password"];

@@ -7,7 +7,11 @@ use http::{Method, Request, header};
 use sqlx::PgPool;
 use tempfile::TempDir;
 
-use crate::harness::{Answer, Caller, TestApp};
+use crate::harness::database::url;
+use crate::harness::process::run;
+use crate::harness::{Answer, Caller, MASTER_KEY, TestApp};
+
+const LOGO: &str = "/dashboard-logo";
 
 const INDEX: &str = "<!doctype html><title>Keymeter</title>";
 
@@ -111,6 +115,63 @@ async fn paths_that_are_not_pages_are_refused_in_json(pool: PgPool) {
     }
     send(&browser, Method::POST, "/keys", &[("accept", "text/html")]).await.refuses(404, "not_found");
     open_page(&browser, "/api/token").await.refuses(401, "not_signed_in");
+}
+
+#[sqlx::test(migrator = "keymeter::storage::MIGRATOR")]
+async fn a_logo_in_svg_runs_nothing_and_loads_nothing_wherever_it_is_opened(pool: PgPool) {
+    let dir = built();
+    let logo = dir.path().join("logo");
+    let svg = "<svg xmlns=\"http://www.w3.org/2000/svg\"><script>alert(1)</script></svg>";
+    std::fs::write(&logo, svg).unwrap();
+    let settings = [
+        ("KEYMETER_DASHBOARD__DIR", dir.path().to_str().unwrap()),
+        ("KEYMETER_DASHBOARD__LOGO", logo.to_str().unwrap()),
+    ];
+    let browser = TestApp::with(pool, &settings).await.stranger();
+    let policy = "default-src 'none'; style-src 'unsafe-inline'; sandbox";
+    for path in [LOGO, "/dashboard-logo/", "/dashboard-logo?x=1"] {
+        let answer = open_page(&browser, path).await;
+        assert_eq!((answer.status.as_u16(), answer.text.as_str()), (200, svg), "{path}");
+        assert_eq!(answer.header("content-type"), Some("image/svg+xml"));
+        assert_eq!(answer.header("content-security-policy"), Some(policy));
+        assert_eq!(answer.header("x-content-type-options"), Some("nosniff"));
+        assert_eq!(answer.header("cache-control"), Some("no-cache"));
+    }
+    let etag = open_page(&browser, LOGO).await.header("etag").unwrap().to_owned();
+    let same = send(&browser, Method::GET, LOGO, &[("if-none-match", &etag)]).await;
+    assert_eq!((same.status.as_u16(), same.text.as_str()), (304, ""));
+    assert_eq!(same.header("content-security-policy"), Some(policy));
+    send(&browser, Method::POST, LOGO, &[]).await.refuses(404, "not_found");
+}
+
+#[sqlx::test(migrator = "keymeter::storage::MIGRATOR")]
+async fn a_logo_is_what_its_content_is_and_404_if_there_is_none(pool: PgPool) {
+    let dir = TempDir::new().unwrap();
+    let logo = dir.path().join("logo.svg");
+    std::fs::write(&logo, b"\x89PNG\r\n\x1a\nand so on").unwrap();
+    let app = TestApp::with(pool.clone(), &[("KEYMETER_DASHBOARD__LOGO", logo.to_str().unwrap())]).await;
+    let head = send(&app.stranger(), Method::HEAD, LOGO, &[("accept-encoding", "gzip")]).await;
+    assert_eq!((head.status.as_u16(), head.header("content-type")), (200, Some("image/png")));
+    assert_eq!(head.header("content-encoding"), None, "a PNG file is compressed already");
+    let build = built();
+    open_page(&self::app(pool, build.path()).await, LOGO).await.refuses(404, "not_found");
+}
+
+#[sqlx::test(migrator = "keymeter::storage::MIGRATOR")]
+async fn a_file_that_cannot_be_the_logo_is_named_at_the_start(pool: PgPool) {
+    let dir = TempDir::new().unwrap();
+    let (logo, database) = (dir.path().join("logo.png"), url(&pool));
+    std::fs::write(&logo, "GIF89a").unwrap();
+    let settings = [
+        ("DATABASE_URL", database.as_str()),
+        ("KEYMETER_SECRETS__MASTER_KEY", MASTER_KEY),
+        ("KEYMETER_DASHBOARD__LOGO", logo.to_str().unwrap()),
+    ];
+    let refused = run(dir.path(), &settings, &["serve"]);
+    let said = String::from_utf8(refused.stderr).unwrap();
+    let why = format!("{} is neither a PNG nor an SVG file; convert it to one of them", logo.display());
+    assert!(said.ends_with(&format!("keymeter: the setting `dashboard.logo` cannot be used: {why}\n")), "{said}");
+    assert_eq!(refused.status.code(), Some(1));
 }
 
 #[sqlx::test(migrator = "keymeter::storage::MIGRATOR")]

@@ -26,6 +26,11 @@ async fn administrators_see_what_is_set_and_where(pool: PgPool) {
         "is_secret": false, "is_set": false, "is_default": true,
     });
     assert_eq!(setting(&shown, "accounts.contact"), contact);
+    let logo = json!({
+        "name": "dashboard.logo", "variable": "KEYMETER_DASHBOARD__LOGO", "value": "",
+        "is_secret": false, "is_set": false, "is_default": true,
+    });
+    assert_eq!(setting(&shown, "dashboard.logo"), logo);
     let groups = shown["groups"].as_array().unwrap();
     assert!(groups.iter().any(|group| group["name"] == "default" && group["open"] == true), "{groups:?}");
 }
@@ -45,6 +50,29 @@ async fn others_see_no_settings(pool: PgPool) {
     let app = TestApp::new(pool).await;
     app.stranger().get(SETTINGS).await.refuses(401, "not_signed_in");
     app.enabled_user("ana").await.get(SETTINGS).await.refuses(403, "not_an_administrator");
+}
+
+#[sqlx::test(migrator = "keymeter::storage::MIGRATOR")]
+async fn everyone_sees_which_installation_this_is(pool: PgPool) {
+    let status = TestApp::new(pool.clone()).await.stranger().get("/api/status").await.ok();
+    for (field, value) in [("system_name", "Keymeter"), ("logo", ""), ("contact", "")] {
+        assert_eq!(status[field], value, "{field}");
+    }
+    let logo = tempfile::NamedTempFile::new().unwrap();
+    std::fs::write(logo.path(), "<svg/>").unwrap();
+    let settings = [
+        ("KEYMETER_DASHBOARD__NAME", "Ships & Co."),
+        ("KEYMETER_DASHBOARD__LOGO", logo.path().to_str().unwrap()),
+        ("KEYMETER_ACCOUNTS__CONTACT", "https://help.example.org/keys"),
+    ];
+    let app = TestApp::with(pool, &settings).await;
+    let status = app.stranger().get("/api/status").await.ok();
+    assert_eq!(status["system_name"], "Ships & Co.");
+    assert_eq!(status["logo"], "/dashboard-logo");
+    assert_eq!(status["contact"], "https://help.example.org/keys");
+    assert_eq!(status["name"], "keymeter", "programs recognise the software by it");
+    let shown = app.admin("carla").await.get(SETTINGS).await.ok();
+    assert_eq!(setting(&shown, "dashboard.name")["value"], "Ships & Co.");
 }
 
 #[sqlx::test(migrator = "keymeter::storage::MIGRATOR")]

@@ -2,6 +2,7 @@
 //! any other client.
 
 pub mod files;
+pub mod logo;
 
 use std::sync::Arc;
 
@@ -10,6 +11,7 @@ use axum::response::{Html, IntoResponse, Response};
 use http::{HeaderMap, HeaderValue, Method, StatusCode, header};
 
 pub use self::files::{DashboardFiles, DashboardInvalid};
+pub use self::logo::{LOGO_PATH, Logo, LogoInvalid};
 use super::envelope::OpenAiFailure;
 use super::state::AppState;
 
@@ -27,8 +29,8 @@ const NOT_BUILT: &str = "<!doctype html><html lang=\"en\"><meta charset=\"utf-8\
     <code>make dashboard</code> and build this program again; or set <code>KEYMETER_DASHBOARD__DIR</code> to where it is.</p>\
     <p>The API works without it: <a href=\"/api/openapi.json\">its description</a>.</p></html>";
 
-/// Serves paths that are not part of the API: a file of the dashboard, or, for a browser that opens an address, the
-/// page of the dashboard, which routes by itself.
+/// Serves paths that are not part of the API: the logo, a file of the dashboard, or, for a browser that opens an
+/// address, the page of the dashboard, which routes by itself.
 pub async fn serve(State(app): State<Arc<AppState>>, request: Request) -> Response {
     let path = request.uri().path();
     let is_reading = matches!(*request.method(), Method::GET | Method::HEAD);
@@ -36,6 +38,9 @@ pub async fn serve(State(app): State<Arc<AppState>>, request: Request) -> Respon
         return not_found();
     }
     let headers = request.headers();
+    if path == LOGO_PATH {
+        return app.logo.as_ref().map_or_else(not_found, |logo| with_headers(logo.answer(headers), path));
+    }
     let is_page = path == "/" || (accepts_html(headers) && !path.starts_with(HASHED));
     let index = || app.dashboard.index().filter(|_| is_page);
     match app.dashboard.get(path.trim_start_matches('/')).or_else(index) {

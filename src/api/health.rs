@@ -48,6 +48,8 @@ pub struct StatusBody {
     contact: String,
     /// Time zone of the days of daily usage.
     time_zone: String,
+    /// First day of the week in that time zone, such as `monday`.
+    week_starts: &'static str,
     /// Base URL of the API that keys are for, at the gateway, without a slash at its end; may be empty.
     api_base_url: String,
     /// A wallet is low if it is empty, or lasts fewer days than these at the pace of a usage report without dates.
@@ -69,6 +71,7 @@ pub async fn status(State(app): State<Arc<AppState>>) -> Envelope<StatusBody> {
         token_api: if rules.token_api_open { "enabled" } else { "by_request" },
         contact: rules.contact.clone(),
         time_zone: app.settings.time_zone.clone(),
+        week_starts: app.core.calendar.week_start_name(),
         api_base_url: app.settings.api_base_url.clone(),
         low_wallet_days: bounds::LOW_WALLET_DAYS,
     })

@@ -42,6 +42,8 @@ mod price_costs;
 mod price_versions;
 pub mod prices;
 pub mod refused_requests;
+pub mod report_bodies;
+
 pub mod request_history;
 pub mod router;
 pub mod same_site;

@@ -34,6 +34,13 @@ impl PageQuery {
         if is_given { self } else { Self { size: Some(size.to_string()), ..self } }
     }
 
+    /// The requested page; `None` if none of the parameters is given, for answers that are whole then.
+    pub fn read_if_given(&self, first: FirstPage) -> Result<Option<PageRequest>, ApiError> {
+        let is_given = |text: &Option<String>| text.as_deref().is_some_and(|text| !text.is_empty());
+        let is_page = [&self.p, &self.size, &self.page_size, &self.ps].into_iter().any(is_given);
+        is_page.then(|| self.read(first)).transpose()
+    }
+
     /// The requested page. `size` takes precedence over `page_size` and `ps`; `first` is the number of its first page.
     pub fn read(&self, first: FirstPage) -> Result<PageRequest, ApiError> {
         let other = self.page_size.as_deref().or(self.ps.as_deref());

@@ -10,10 +10,13 @@ use super::auth::{Admin, SignedIn};
 use super::envelope::Envelope;
 use super::extract::Query;
 use super::ledger::ReasonBody;
+use super::page::PageQuery;
 use super::state::AppState;
 use super::usage_reports::{ReportUserQuery, SpanQuery};
 use crate::api::errors::code::codes::{InvalidRange, NotFound, RangeTooLarge};
 use crate::api::errors::fails::Fails;
+use crate::domain::bounds;
+use crate::domain::page::PageRequest;
 use crate::domain::refused_requests::RefusedReport;
 use crate::domain::scope::Viewer;
 use crate::service::report_queue::ReportQueueFull;
@@ -46,13 +49,30 @@ pub struct RefusedBody {
     time_zone: String,
     /// Number of refused requests, also those without a row.
     total: i64,
-    /// The largest numbers first; at most 100.
+    /// The largest numbers first: those of the page, or the first 100.
     rows: Vec<RefusedRowBody>,
+    /// Page number, as requested. Absent if no page was.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    page: Option<i64>,
+    /// Rows per page, as used. Absent if no page was requested.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    page_size: Option<i64>,
+    /// Number of rows on all pages. Absent if no page was requested.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    total_rows: Option<i64>,
 }
 
+/// The largest numbers, if no page is asked for.
+const LARGEST: PageRequest = PageRequest::first(bounds::MAX_REFUSED_ROWS);
+
 impl RefusedBody {
-    fn new(report: &RefusedReport, time_zone: String) -> Self {
-        let rows = report.rows.iter().map(|row| RefusedRowBody {
+    /// With the numbers of the page if one was asked for.
+    fn new(report: &RefusedReport, page: Option<PageRequest>, time_zone: String) -> Self {
+        let paged = page.map(|_| &report.rows);
+        let rows = report.rows.items.iter().map(|row| RefusedRowBody {
             reason: row.reason.into(),
             token_id: row.token_id.get(),
             token_name: report.token_names.get(&row.token_id).cloned().unwrap_or_default(),
@@ -62,6 +82,9 @@ impl RefusedBody {
         });
         Self {
             rows: rows.collect(),
+            page: paged.map(|page| page.page),
+            page_size: paged.map(|page| page.page_size),
+            total_rows: paged.map(|page| page.total),
             from: report.span.from.to_string(),
             to: report.span.to.to_string(),
             time_zone,
@@ -70,31 +93,36 @@ impl RefusedBody {
     }
 }
 
-/// Refused requests of your tokens, deleted ones included, by reason. Up to five seconds late.
+/// Refused requests of your tokens, deleted ones included, by reason; the 100 largest numbers, or the page that is
+/// asked for. Up to five seconds late.
 #[utoipa::path(get, path = "/api/usage/refused_requests", operation_id = "list_refused_requests", tag = "usage",
-    params(SpanQuery), responses((status = 200, body = Envelope<RefusedBody>)))]
+    params(SpanQuery, PageQuery), responses((status = 200, body = Envelope<RefusedBody>)))]
 pub async fn list_own(
     State(app): State<Arc<AppState>>,
     SignedIn(caller): SignedIn,
     Query(days): Query<SpanQuery>,
+    Query(page): Query<PageQuery>,
 ) -> Result<Envelope<RefusedBody>, Fails<(InvalidRange, RangeTooLarge, ReportQueueFull, NotFound)>> {
-    let span = days.span(app.usage_reports.today(None))?;
-    let report = app.usage_reports.show_refused(Viewer::Owner(caller.user.id, days.token()?), span).await?;
-    Ok(Envelope::of(RefusedBody::new(&report, app.settings.time_zone.clone())))
+    let (span, page) = (days.span(app.usage_reports.today(None))?, page.read_if_given(app.settings.first_page)?);
+    let viewer = Viewer::Owner(caller.user.id, days.token()?);
+    let report = app.usage_reports.show_refused(viewer, span, page.unwrap_or(LARGEST)).await?;
+    Ok(Envelope::of(RefusedBody::new(&report, page, app.settings.time_zone.clone())))
 }
 
-/// Refused requests of everyone, of one user or of one token, by reason. Up to five seconds late.
+/// Refused requests of everyone, of one user or of one token, by reason; the 100 largest numbers, or the page that is
+/// asked for. Up to five seconds late.
 #[utoipa::path(get, path = "/api/admin/usage/refused_requests", operation_id = "list_everyones_refused_requests",
-    tag = "administration", params(SpanQuery, ReportUserQuery),
+    tag = "administration", params(SpanQuery, ReportUserQuery, PageQuery),
     responses((status = 200, body = Envelope<RefusedBody>)))]
 pub async fn list(
     State(app): State<Arc<AppState>>,
     Admin(caller): Admin,
     Query(days): Query<SpanQuery>,
     Query(user): Query<ReportUserQuery>,
+    Query(page): Query<PageQuery>,
 ) -> Result<Envelope<RefusedBody>, Fails<(InvalidRange, RangeTooLarge, ReportQueueFull, NotFound)>> {
-    let span = days.span(app.usage_reports.today(None))?;
+    let (span, page) = (days.span(app.usage_reports.today(None))?, page.read_if_given(app.settings.first_page)?);
     let viewer = Viewer::Admin(caller.user.id, user.scope(days.token()?)?);
-    let report = app.usage_reports.show_refused(viewer, span).await?;
-    Ok(Envelope::of(RefusedBody::new(&report, app.settings.time_zone.clone())))
+    let report = app.usage_reports.show_refused(viewer, span, page.unwrap_or(LARGEST)).await?;
+    Ok(Envelope::of(RefusedBody::new(&report, page, app.settings.time_zone.clone())))
 }

@@ -99,6 +99,9 @@ pub const MAX_REPORT_DAYS: i64 = 366;
 /// Days of a usage report in a time zone of the caller's own, which is summed from single charges.
 pub const MAX_OWN_ZONE_DAYS: i64 = 31;
 
+/// Days of a usage report by hour, which is summed from single charges.
+pub const MAX_HOURLY_DAYS: i64 = 2;
+
 /// An administrator is told of a wallet that is empty, or that lasts fewer days than these at its pace in a usage
 /// report of [`DEFAULT_REPORT_DAYS`].
 pub const LOW_WALLET_DAYS: i64 = 7;
@@ -124,7 +127,8 @@ pub const REPORTS_WAITING: usize = 64;
 /// and few enough that one user does not fill the line.
 pub const MAX_REPORTS_OF_USER: usize = 8;
 
-/// Lines of a report of refused requests: the largest counts, which are those that somebody has to look at.
+/// Lines of a report of refused requests if the caller asks for no page: the largest counts, which are those that
+/// somebody has to look at.
 pub const MAX_REFUSED_ROWS: i64 = 100;
 
 /// Counts of refused requests that wait to be written: about a megabyte. A count has a day, a token and a reason; what

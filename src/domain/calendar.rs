@@ -51,6 +51,19 @@ impl Calendar {
         }
     }
 
+    /// The name of the first day of the week, as in the setting.
+    pub const fn week_start_name(self) -> &'static str {
+        match self.week_starts {
+            Weekday::Mon => "monday",
+            Weekday::Tue => "tuesday",
+            Weekday::Wed => "wednesday",
+            Weekday::Thu => "thursday",
+            Weekday::Fri => "friday",
+            Weekday::Sat => "saturday",
+            Weekday::Sun => "sunday",
+        }
+    }
+
     /// When the period that `day` belongs to ends.
     pub fn end(self, period: Period, day: Day) -> UnixTime {
         self.start(self.next_first_day(period, day))
@@ -126,6 +139,15 @@ mod tests {
     fn periods_have_their_names_of_the_api() {
         assert_eq!(Period::ALL.map(Period::as_str), ["day", "week", "month"]);
         assert_eq!(Period::ALL.map(|period| period.to_string()), ["day", "week", "month"]);
+    }
+
+    #[test]
+    fn the_first_day_of_the_week_has_its_name_of_the_setting() {
+        let mut day = Weekday::Mon;
+        for _ in 0..7 {
+            assert_eq!(calendar(Tz::UTC, day).week_start_name().parse::<Weekday>(), Ok(day));
+            day = day.succ();
+        }
     }
 
     #[test]

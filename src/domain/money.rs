@@ -86,7 +86,7 @@ impl Quota {
     }
 }
 
-/// Dollars, in millionths. Its `Display` is an exact decimal of at most six places.
+/// Dollars, in millionths; negative only as a difference. Its `Display` is an exact decimal of at most six places.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
 pub struct Usd {
     micros: i128,
@@ -112,6 +112,15 @@ impl std::ops::Add for Usd {
     }
 }
 
+impl std::ops::Sub for Usd {
+    type Output = Self;
+
+    /// Exact, for the same reason.
+    fn sub(self, less: Self) -> Self {
+        Self { micros: self.micros - less.micros }
+    }
+}
+
 impl std::fmt::Display for Usd {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write_decimal(f, self.micros, 6)
@@ -126,13 +135,13 @@ impl std::fmt::Display for Cents {
 
 /// Writes `micros` with the point before its last `places` digits, without zeros at the end.
 fn write_decimal(f: &mut std::fmt::Formatter<'_>, micros: i128, places: u8) -> std::fmt::Result {
-    let unit = 10_i128.pow(places.into());
-    let (whole, part) = (micros / unit, micros % unit);
+    let (sign, unit) = (if micros < 0 { "-" } else { "" }, 10_u128.pow(places.into()));
+    let (whole, part) = (micros.unsigned_abs() / unit, micros.unsigned_abs() % unit);
     if part == 0 {
-        return write!(f, "{whole}");
+        return write!(f, "{sign}{whole}");
     }
     let digits = format!("{part:0width$}", width = usize::from(places));
-    write!(f, "{whole}.{}", digits.trim_end_matches('0'))
+    write!(f, "{sign}{whole}.{}", digits.trim_end_matches('0'))
 }
 
 #[cfg(test)]
@@ -189,6 +198,16 @@ mod tests {
     fn dollars_are_added_exactly() {
         assert_eq!((Quota(1).usd() + Quota(617_283).usd()).to_string(), "1.234568");
         assert_eq!((Usd::default() + Usd::default()).to_string(), "0");
+    }
+
+    #[test]
+    fn differences_of_dollars_have_a_sign() {
+        let shown = |units, less| (Quota(units).usd() - Quota(less).usd()).to_string();
+        assert_eq!(shown(7, 7), "0");
+        assert_eq!(shown(0, 1), "-0.000002");
+        assert_eq!(shown(1, 500_001), "-1");
+        assert_eq!(shown(617_283, 0), "1.234566");
+        assert_eq!(shown(0, i64::MAX), "-18446744073709.551614");
     }
 
     proptest! {

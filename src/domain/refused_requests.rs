@@ -4,8 +4,9 @@ use std::collections::BTreeMap;
 
 use super::id::{TokenId, UserId};
 use super::ledger::RefusalReason;
+use super::page::Page;
 use super::time::Day;
-use super::usage_report::ReportSpan;
+use super::usage_report_request::ReportSpan;
 
 /// What refused requests are counted by.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -29,9 +30,9 @@ pub struct RefusedRow {
 #[derive(Debug)]
 pub struct RefusedReport {
     pub span: ReportSpan,
-    /// The largest counts, at most [`MAX_REFUSED_ROWS`](super::bounds::MAX_REFUSED_ROWS).
-    pub rows: Vec<RefusedRow>,
-    /// Of all refused requests, also those without a row.
+    /// The largest counts first.
+    pub rows: Page<RefusedRow>,
+    /// Of all refused requests, also those of other pages.
     pub total: i64,
     pub usernames: BTreeMap<UserId, String>,
     /// The present names, also of deleted tokens.

@@ -1,6 +1,6 @@
 //! Points in time, lifetimes and days.
 
-use chrono::{NaiveDate, TimeDelta};
+use chrono::{NaiveDate, TimeDelta, Timelike as _};
 use chrono_tz::Tz;
 
 use super::bounds;
@@ -51,6 +51,12 @@ impl UnixTime {
     pub fn day_in(self, zone: Tz) -> Day {
         let utc = chrono::DateTime::from_timestamp(self.0, 0).unwrap_or_default();
         Day(utc.with_timezone(&zone).date_naive())
+    }
+
+    /// The start of its hour on the clocks of `zone`.
+    pub fn hour_in(self, zone: Tz) -> Self {
+        let local = chrono::DateTime::from_timestamp(self.0, 0).unwrap_or_default().with_timezone(&zone);
+        self.plus(-i64::from(local.minute() * 60 + local.second()))
     }
 
     /// The start of its UTC day.

@@ -10,12 +10,15 @@ use super::rate_limiter::RateLimited;
 use super::report_queue::{ReportQueue, ReportQueueFull};
 use crate::domain::bounds;
 use crate::domain::id::{TokenId, UserId};
+use crate::domain::page::PageRequest;
 use crate::domain::refused_requests::RefusedReport;
 use crate::domain::scope::{Scope, Viewer};
 use crate::domain::time::{DAY, Day};
-use crate::domain::usage_report::{Dimension, ReportRequest, ReportSpan, UsageReport};
+use crate::domain::usage_report::{ReportRow, UsageReport};
+use crate::domain::usage_report_request::{Dimension, ReportRequest, ReportSpan};
 use crate::service::core::Core;
 use crate::storage::refused_requests::Counted;
+use crate::storage::usage_reports::Grouped;
 use crate::storage::{
     self, Conn, StorageError, gateways, refused_requests, spend, tokens, usage_reports, usage_rollup, users,
 };
@@ -41,7 +44,7 @@ pub enum UsageReportsError {
     TooManyRead,
     #[error("these days have too much usage for one report; ask for fewer days, or for one token")]
     TooMuchUsage,
-    #[error("single charges are kept from {0} on, so with `tz` a report begins there at the earliest")]
+    #[error("single charges are kept from {0} on, so with `tz` or by `hour` a report begins there at the earliest")]
     ChargesDeleted(Day),
     #[error(
         "usage by gateway is not added up yet for days before {0}, of which not all charges are kept; ask for later days, or \
@@ -92,17 +95,22 @@ impl UsageReports {
         self.reports.run(viewer.user(), report).await
     }
 
-    /// The refused requests that the viewer asks for.
+    /// A page of the refused requests that the viewer asks for.
     ///
     /// # Errors
     /// There is no such user or token, or it is not the viewer's; too much to read; too many reports at once; the
     /// database.
-    pub async fn show_refused(&self, viewer: Viewer, span: ReportSpan) -> Result<RefusedReport, UsageReportsError> {
+    pub async fn show_refused(
+        &self,
+        viewer: Viewer,
+        span: ReportSpan,
+        page: PageRequest,
+    ) -> Result<RefusedReport, UsageReportsError> {
         let db = self.core.db.clone();
         let report = async move {
             let mut tx = db.begin_reading().await?;
             let scope = resolve(&mut tx, viewer).await?;
-            let report = refused(&mut tx, scope, span).await?;
+            let report = refused(&mut tx, scope, span, page).await?;
             storage::end(tx).await?;
             Ok(report)
         };
@@ -144,12 +152,48 @@ async fn usage(
     request: ReportRequest,
     zone: Tz,
 ) -> Result<UsageReport, UsageReportsError> {
-    let (span, grouping) = (request.span, &request.grouping);
-    if grouping.has(Dimension::Gateway) && request.zone.is_none() {
-        require_gateways(conn, span, zone).await?;
+    let now = read(conn, scope, &request, request.span, zone, bounds::MAX_REPORT_READ).await?;
+    let mut report = match request.comparison {
+        None => UsageReport::new(request, now.rows, zone),
+        Some(comparison) => {
+            let left = bounds::MAX_REPORT_READ - now.read;
+            let before = read(conn, scope, &request, comparison.span, zone, left).await?.rows;
+            UsageReport::new(request, now.rows, zone).compared_with(&before, comparison.by_change)
+        }
+    };
+    require_rows(&report.rows)?;
+    if report.grouping.has(Dimension::User) {
+        let users: BTreeSet<UserId> = report.rows.iter().filter_map(|row| row.key.user_id).collect();
+        report.users = users::list_contacts(conn, &users.into_iter().collect::<Vec<_>>()).await?;
     }
-    let grouped = match request.zone {
-        None => usage_reports::list(conn, scope, span, grouping).await?,
+    if report.grouping.has(Dimension::Token) {
+        report.token_names = token_names(conn, report.rows.iter().filter_map(|row| row.key.token_id)).await?;
+    }
+    if report.grouping.has(Dimension::Gateway) {
+        let gateways = gateways::list(conn).await?;
+        report.gateway_names = gateways.into_iter().map(|gateway| (gateway.id, gateway.name)).collect();
+    }
+    Ok(report)
+}
+
+/// The lines of a scope in one range of the request, from at most `most` rows. `zone` is that of the settings.
+async fn read(
+    conn: &mut Conn,
+    scope: Scope,
+    request: &ReportRequest,
+    span: ReportSpan,
+    zone: Tz,
+    most: i64,
+) -> Result<Grouped, UsageReportsError> {
+    let grouping = &request.grouping;
+    let zone_of_charges = request.zone.or_else(|| grouping.has(Dimension::Hour).then_some(zone));
+    let grouped = match zone_of_charges {
+        None => {
+            if grouping.has(Dimension::Gateway) {
+                require_gateways(conn, span, zone).await?;
+            }
+            usage_reports::list(conn, scope, span, grouping, most).await?
+        }
         Some(zone) => {
             if let Some(since) = spend::find_charges_since(conn).await?
                 && span.seconds(zone).0 < since
@@ -157,27 +201,22 @@ async fn usage(
                 // The first day whose charges are all kept.
                 return Err(UsageReportsError::ChargesDeleted(since.plus(DAY - 1).day_in(zone)));
             }
-            usage_reports::list_in(conn, scope, span, zone, grouping).await?
+            usage_reports::list_in(conn, scope, span, zone, grouping, most).await?
         }
     };
-    if grouped.read > bounds::MAX_REPORT_READ {
+    if grouped.read > most {
         return Err(UsageReportsError::TooMuchUsage);
     }
-    if i64::try_from(grouped.rows.len()).is_ok_and(|rows| rows > bounds::MAX_REPORT_ROWS) {
+    require_rows(&grouped.rows)?;
+    Ok(grouped)
+}
+
+/// Returns an error if these are more lines than a report may have.
+fn require_rows(rows: &[ReportRow]) -> Result<(), UsageReportsError> {
+    if i64::try_from(rows.len()).is_ok_and(|rows| rows > bounds::MAX_REPORT_ROWS) {
         return Err(UsageReportsError::TooManyRows);
     }
-    let mut report = UsageReport::new(request, grouped.rows);
-    if report.grouping.has(Dimension::User) {
-        report.usernames = usernames(conn, report.rows.iter().filter_map(|row| row.user_id)).await?;
-    }
-    if report.grouping.has(Dimension::Token) {
-        report.token_names = token_names(conn, report.rows.iter().filter_map(|row| row.token_id)).await?;
-    }
-    if report.grouping.has(Dimension::Gateway) {
-        let gateways = gateways::list(conn).await?;
-        report.gateway_names = gateways.into_iter().map(|gateway| (gateway.id, gateway.name)).collect();
-    }
-    Ok(report)
+    Ok(())
 }
 
 /// Returns an error if a day of the span has neither sums by gateway nor all its charges.
@@ -192,23 +231,21 @@ async fn require_gateways(conn: &mut Conn, span: ReportSpan, zone: Tz) -> Result
     }
 }
 
-/// The refused requests of a scope, with the names.
-async fn refused(conn: &mut Conn, scope: Scope, span: ReportSpan) -> Result<RefusedReport, UsageReportsError> {
-    let Counted { rows, total, read } = refused_requests::list(conn, scope, span).await?;
+/// A page of the refused requests of a scope, with the names.
+async fn refused(
+    conn: &mut Conn,
+    scope: Scope,
+    span: ReportSpan,
+    page: PageRequest,
+) -> Result<RefusedReport, UsageReportsError> {
+    let Counted { rows, total, read } = refused_requests::list(conn, scope, span, page).await?;
     if read > bounds::MAX_REPORT_READ {
         return Err(UsageReportsError::TooMuchUsage);
     }
-    let usernames = usernames(conn, rows.iter().map(|row| row.user_id)).await?;
-    let token_names = token_names(conn, rows.iter().map(|row| row.token_id)).await?;
+    let users: BTreeSet<UserId> = rows.items.iter().map(|row| row.user_id).collect();
+    let usernames = users::list_names(conn, &users.into_iter().collect::<Vec<_>>()).await?;
+    let token_names = token_names(conn, rows.items.iter().map(|row| row.token_id)).await?;
     Ok(RefusedReport { span, rows, total, usernames, token_names })
-}
-
-async fn usernames(
-    conn: &mut Conn,
-    ids: impl Iterator<Item = UserId>,
-) -> Result<BTreeMap<UserId, String>, StorageError> {
-    let ids: BTreeSet<UserId> = ids.collect();
-    users::list_names(conn, &ids.into_iter().collect::<Vec<_>>()).await
 }
 
 async fn token_names(

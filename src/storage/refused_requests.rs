@@ -6,16 +6,17 @@ use super::{Conn, StorageError};
 use crate::domain::bounds;
 use crate::domain::id::{TokenId, UserId};
 use crate::domain::ledger::RefusalReason;
+use crate::domain::page::{Page, PageRequest};
 use crate::domain::refused_requests::{RefusedKind, RefusedRow};
 use crate::domain::scope::Scope;
 use crate::domain::time::Day;
-use crate::domain::usage_report::ReportSpan;
+use crate::domain::usage_report_request::ReportSpan;
 
 /// The lines of a report, and the rows that were read for them.
 #[derive(Debug)]
 pub struct Counted {
-    /// The largest counts.
-    pub rows: Vec<RefusedRow>,
+    /// The largest counts first.
+    pub rows: Page<RefusedRow>,
     /// The sum of all counts.
     pub total: i64,
     pub read: i64,
@@ -44,15 +45,15 @@ pub async fn add(conn: &mut Conn, counts: &[(RefusedKind, i64)]) -> Result<(), S
     Ok(())
 }
 
-/// The refused requests of a scope, deleted tokens included. Must run in a transaction, for which it switches off
-/// sorting. Of the three sources only one is read, and at most one row more than [`bounds::MAX_REPORT_READ`].
-pub async fn list(conn: &mut Conn, scope: Scope, span: ReportSpan) -> Result<Counted, StorageError> {
-    group_by_hash(conn).await?;
+/// A page of the refused requests of a scope, deleted tokens included. Must run in a transaction, for which it switches
+/// off sorting. Of the three sources only one is read, and at most one row more than [`bounds::MAX_REPORT_READ`].
+pub async fn list(conn: &mut Conn, scope: Scope, span: ReportSpan, page: PageRequest) -> Result<Counted, StorageError> {
+    group_by_hash(&mut *conn).await?;
     let (user, token) = scope.ids();
     let rows = sqlx::query!(
         r#"select user_id as "user_id!: UserId", token_id as "token_id!: TokenId", reason as "reason!: RefusalReason",
              sum(requests)::bigint as "requests!", (sum(sum(requests)) over ())::bigint as "total!",
-             (sum(count(*)) over ())::bigint as "read!"
+             (sum(count(*)) over ())::bigint as "read!", count(*) over () as "total_rows!"
            from (
              (select * from refused_requests where day between $1 and $2 and $3::bigint is null and $4::bigint is null
               limit $5)
@@ -60,24 +61,33 @@ pub async fn list(conn: &mut Conn, scope: Scope, span: ReportSpan) -> Result<Cou
              (select * from refused_requests where user_id = $3 and day between $1 and $2 limit $5)
              union all
              (select * from refused_requests where token_id = $4 and day between $1 and $2 limit $5)) r
-           group by user_id, token_id, reason order by sum(requests) desc, token_id, reason limit $6"#,
+           group by user_id, token_id, reason order by sum(requests) desc, token_id, reason limit $6 offset $7"#,
         span.from as Day,
         span.to as Day,
         user as Option<UserId>,
         token as Option<TokenId>,
         bounds::MAX_REPORT_READ + 1,
-        bounds::MAX_REFUSED_ROWS
+        page.size(),
+        page.offset()
     )
-    .fetch_all(conn)
+    .fetch_all(&mut *conn)
     .await?;
-    let (total, read) = rows.first().map_or((0, 0), |row| (row.total, row.read));
+    let (total_rows, total, read) = match rows.first() {
+        Some(row) => (row.total_rows, row.total, row.read),
+        None if page.offset() == 0 => (0, 0, 0),
+        // Past the last page, the first row has the totals.
+        None => {
+            let first = Box::pin(list(conn, scope, span, PageRequest::first_item())).await?;
+            (first.rows.total, first.total, first.read)
+        }
+    };
     let rows = rows.into_iter().map(|row| RefusedRow {
         user_id: row.user_id,
         token_id: row.token_id,
         reason: row.reason,
         requests: row.requests,
     });
-    Ok(Counted { rows: rows.collect(), total, read })
+    Ok(Counted { rows: page.holding(rows.collect(), total_rows), total, read })
 }
 
 /// Deletes counts of days before `day`, at most [`BATCH`](super::retention::BATCH). Returns how many.

@@ -8,7 +8,7 @@ use keymeter::domain::scope::Scope;
 use keymeter::domain::spend::SpendParts;
 use keymeter::domain::time::{Day, UnixTime};
 use keymeter::domain::token_listing::TokenListing;
-use keymeter::domain::usage_report::{Grouping, ReportSpan};
+use keymeter::domain::usage_report_request::{Grouping, ReportSpan};
 use keymeter::storage::ledger::Changes;
 use keymeter::storage::tokens::{Listed, OwnersPage};
 use keymeter::storage::{
@@ -121,10 +121,11 @@ async fn lists_searches_and_reports_use_indexes_without_statistics(pool: PgPool)
     // Of a user, of a token and of all users.
     for by in ["day", "day,token", "token"] {
         let grouping = Grouping::parse_all_users(Some(by)).unwrap();
-        usage_reports::list(&mut conn, Scope::User(anas), span, &grouping).await.unwrap();
+        usage_reports::list(&mut conn, Scope::User(anas), span, &grouping, bounds::MAX_REPORT_READ).await.unwrap();
     }
     let sums =
-        plan(&mut conn, "day between r.first and r.last", &arguments("2000001, 1, null, '2026-02-01', 'days'")).await;
+        plan(&mut conn, "day between r.first and r.last", &arguments("2000001, 1, null, '2026-02-01', 'days', false"))
+            .await;
     for index in [
         "usage_daily_by_user",
         "usage_daily_pkey",
@@ -148,8 +149,8 @@ async fn lists_searches_and_reports_use_indexes_without_statistics(pool: PgPool)
     assert_uses(&spend, "charges_rest_token_id_at_idx");
     assert_uses(&spend, "tokens_by_user");
 
-    refused_requests::list(&mut conn, Scope::User(anas), span).await.unwrap();
-    let arguments = format!("'2026-01-01', '2026-01-31', {}, null, 2000001, 100", ana.id);
+    refused_requests::list(&mut conn, Scope::User(anas), span, page).await.unwrap();
+    let arguments = format!("'2026-01-01', '2026-01-31', {}, null, 2000001, 100, 0", ana.id);
     let refused = plan(&mut conn, "from refused_requests where user_id = $3", &arguments).await;
     for index in ["refused_requests_pkey", "refused_requests_by_token", "refused_requests_by_day"] {
         assert_uses(&refused, index);

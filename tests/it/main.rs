@@ -141,6 +141,8 @@ mod token_policy;
 mod top;
 mod units;
 mod unread_bodies;
+mod usage_by_hour_and_group;
+mod usage_comparison;
 mod usage_reports;
 mod usage_rollup;
 mod users;

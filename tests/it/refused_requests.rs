@@ -187,6 +187,40 @@ async fn a_report_has_the_hundred_largest_counts_and_the_total_of_all(pool: PgPo
     let rows = rows(&report);
     assert_eq!((rows.len(), report["total"].as_i64()), (100, Some(150 * 151 / 2)));
     assert_eq!((&rows[0], &rows[99]), (&row("token_disabled", 150, 150), &row("token_disabled", 51, 51)));
+    assert_eq!((report.get("page"), report.get("total_rows")), (None, None));
+}
+
+#[sqlx::test(migrator = "keymeter::storage::MIGRATOR")]
+async fn every_refusal_is_on_one_page(pool: PgPool) {
+    let app = TestApp::new(pool).await;
+    let ana = app.enabled_user("ana").await;
+    let admin = app.admin("ada").await;
+    let insert = "insert into refused_requests (user_id, day, token_id, reason, requests) \
+                  select $1, '2026-03-09', n, 'token_disabled', n / 2 from generate_series(2, 250) n";
+    sqlx::query(insert).bind(ana.id).execute(&app.pool).await.unwrap();
+    let expected: Vec<(i64, i64)> = (0..249).map(|n| 250 - n).map(|n| (n / 2, n)).collect();
+    for (caller, path) in [(&ana, REFUSED), (&admin, EVERYONE)] {
+        let mut found = Vec::new();
+        for page in 1..=3 {
+            let report = caller.get(&format!("{path}?p={page}&page_size=100")).await.ok();
+            let numbers = json!([report["page"], report["page_size"], report["total_rows"], report["total"]]);
+            assert_eq!(numbers, json!([page, 100, 249, 15_625]), "{path}");
+            found.extend(rows(&report).into_iter().map(|(_, token, requests)| (requests, token)));
+        }
+        let mut sorted = found.clone();
+        sorted.sort_by_key(|(requests, token)| (-requests, *token));
+        assert_eq!(found, sorted, "the largest first, then by token");
+        found.sort_by_key(|(_, token)| -token);
+        assert_eq!(found, expected);
+    }
+    let after = ana.get(&format!("{REFUSED}?p=4&page_size=100")).await.ok();
+    let numbers = json!([after["rows"], after["page"], after["total_rows"], after["total"]]);
+    assert_eq!(numbers, json!([[], 4, 249, 15_625]));
+    let none = ana.get(&format!("{REFUSED}?p=4&page_size=100&to=2026-03-08")).await.ok();
+    assert_eq!(json!([none["rows"], none["total_rows"], none["total"]]), json!([[], 0, 0]));
+    let from_zero = ana.get(&format!("{REFUSED}?p=0&size=2")).await.ok();
+    assert_eq!(rows(&from_zero), [row("token_disabled", 250, 125), row("token_disabled", 248, 124)]);
+    ana.get(&format!("{REFUSED}?p=x")).await.refuses(400, "invalid_page");
 }
 
 #[sqlx::test(migrator = "keymeter::storage::MIGRATOR")]

@@ -6,18 +6,18 @@ use sqlx::PgPool;
 use crate::harness::gateway::asks;
 use crate::harness::{Caller, START, TestApp};
 
-const USAGE: &str = "/api/usage";
-const EVERYONE: &str = "/api/admin/usage";
+pub const USAGE: &str = "/api/usage";
+pub const EVERYONE: &str = "/api/admin/usage";
 
 /// Records usage of a token.
-async fn uses(app: &TestApp, owner: &Caller, token: i64, day: &str, model: &str, quota: i64) {
+pub async fn uses(app: &TestApp, owner: &Caller, token: i64, day: &str, model: &str, quota: i64) {
     let insert = "insert into usage_daily (token_id, user_id, day, model, quota, requests, prompt_tokens, \
                   completion_tokens) values ($1, $2, $3::text::date, $4, $5, 1, 10, 2)";
     let insert = sqlx::query(insert).bind(token).bind(owner.id).bind(day).bind(model).bind(quota);
     insert.execute(&app.pool).await.unwrap();
 }
 
-fn amounts(quota: i64, usd: Value, requests: i64) -> Value {
+pub fn amounts(quota: i64, usd: Value, requests: i64) -> Value {
     json!({
         "quota": quota, "usd": usd, "requests": requests, "prompt_tokens": 10 * requests,
         "completion_tokens": 2 * requests,
@@ -25,13 +25,13 @@ fn amounts(quota: i64, usd: Value, requests: i64) -> Value {
 }
 
 /// `row` with the members of `more`.
-fn with(mut row: Value, more: Value) -> Value {
+pub fn with(mut row: Value, more: Value) -> Value {
     row.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
     row
 }
 
 /// Two tokens of Ana, one of them deleted, and one of Ben, with usage on three days.
-async fn example(app: &TestApp) -> (Caller, Caller, [i64; 3]) {
+pub async fn example(app: &TestApp) -> (Caller, Caller, [i64; 3]) {
     let (ana, ben) = (app.enabled_user("ana").await, app.enabled_user("ben").await);
     let one = ana.creates(json!({ "name": "one" })).await;
     let two = ana.creates(json!({ "name": "two" })).await;
@@ -169,7 +169,7 @@ async fn usage_by_month_is_the_sum_of_its_days(pool: PgPool) {
 }
 
 /// Writes a charge of 1 at a time.
-async fn charged(app: &TestApp, owner: &Caller, token: i64, at: i64) {
+pub async fn charged(app: &TestApp, owner: &Caller, token: i64, at: i64) {
     let insert = "insert into charges (at, token_id, user_id, model, quota, shortfall, prompt_tokens, completion_tokens) \
                   values ($1, $2, $3, 'o1', 1, 0, 10, 2)";
     sqlx::query(insert).bind(at).bind(token).bind(owner.id).execute(&app.pool).await.unwrap();
@@ -221,7 +221,7 @@ async fn a_report_can_have_the_days_of_a_zone_of_the_callers_own(pool: PgPool) {
         (
             "tz=Asia/Kathmandu&from=2026-03-08",
             "range_too_large",
-            "single charges are kept from 2026-03-09 on, so with `tz` a report begins there at the earliest",
+            "single charges are kept from 2026-03-09 on, so with `tz` or by `hour` a report begins there at the earliest",
         ),
     ] {
         ana.get(&format!("{USAGE}?{query}")).await.refuses_saying(400, code, message);
@@ -258,7 +258,8 @@ async fn reports_are_saved_as_csv(pool: PgPool) {
     ana.put("/api/token/", json!({ "id": one, "name": "=one, \"1\"" })).await.ok();
     let answer = ana.get(&format!("{USAGE}?group_by=day,token&from=2026-03-08&format=csv")).await;
     assert_eq!(answer.header("content-type"), Some("text/csv; charset=utf-8"));
-    assert_eq!(answer.header("content-disposition"), Some("attachment; filename=\"usage.csv\""));
+    let disposition = "attachment; filename=\"usage_2026-03-08_2026-03-10.csv\"";
+    assert_eq!(answer.header("content-disposition"), Some(disposition));
     let expected = [
         "date,token_id,token_name,requests,prompt_tokens,completion_tokens,quota,usd".to_owned(),
         format!("2026-03-08,{one},\"'=one, \"\"1\"\"\",1,10,2,1,0.000002"),
@@ -274,6 +275,66 @@ async fn reports_are_saved_as_csv(pool: PgPool) {
 }
 
 #[sqlx::test(migrator = "keymeter::storage::MIGRATOR")]
+async fn a_ranking_is_read_by_pages_with_the_total_of_all(pool: PgPool) {
+    let app = TestApp::new(pool).await;
+    let (ana, _, [one, ..]) = example(&app).await;
+    let admin = app.admin("carla").await;
+    for n in 1..=25 {
+        uses(&app, &ana, one, "2026-03-10", &format!("m{n}"), n).await;
+    }
+    let query = "group_by=model&from=2026-03-10";
+    for (caller, path) in [(&ana, USAGE), (&admin, EVERYONE)] {
+        let whole = caller.get(&format!("{path}?{query}&p=&page_size=")).await.ok();
+        assert_eq!(
+            (whole["rows"].as_array().unwrap().len(), whole.get("page"), whole.get("total_rows")),
+            (27, None, None)
+        );
+        let mut rows = Vec::new();
+        for page in 1..=4 {
+            let report = caller.get(&format!("{path}?{query}&p={page}&page_size=10")).await.ok();
+            let numbers = json!([report["page"], report["page_size"], report["total_rows"]]);
+            assert_eq!(numbers, json!([page, 10, 27]), "{path}");
+            assert_eq!(report["total"], whole["total"], "{path}");
+            rows.push(report["rows"].as_array().unwrap().clone());
+        }
+        assert_eq!(rows.iter().map(Vec::len).collect::<Vec<_>>(), [10, 10, 7, 0], "{path}");
+        assert_eq!(json!(rows.concat()), whole["rows"], "{path}");
+        let csv = caller.get(&format!("{path}?{query}&p=2&page_size=10&format=csv")).await;
+        assert_eq!(csv.text.lines().count(), 28, "a file has all rows");
+    }
+    let from_zero = ana.get(&format!("{USAGE}?{query}&p=1&size=1")).await.ok();
+    assert_eq!((&from_zero["rows"][0]["model"], &from_zero["page"]), (&json!("o2"), &json!(1)));
+    let compared =
+        "group_by=token&from=2026-03-10&compare_from=2026-03-08&compare_to=2026-03-08&sort=change&p=2&page_size=1";
+    let second = ana.get(&format!("{USAGE}?{compared}")).await.ok();
+    assert_eq!((&second["rows"][0]["token_id"], &second["total_rows"]), (&json!(one), &json!(2)));
+    ana.get(&format!("{USAGE}?page_size=ten")).await.refuses(400, "invalid_page");
+}
+
+#[sqlx::test(migrator = "keymeter::storage::MIGRATOR")]
+async fn administrators_save_a_month_by_user_group_and_model_with_names_and_addresses(pool: PgPool) {
+    let app = TestApp::new(pool).await;
+    let (ana, ben, [one, ..]) = example(&app).await;
+    ana.put("/api/user/self", json!({ "display_name": "The Captain", "email": "ana@ships.example" })).await.ok();
+    let changed = sqlx::query("update tokens set group_name = 'auto' where id = $1").bind(one).execute(&app.pool).await;
+    assert_eq!(changed.unwrap().rows_affected(), 1);
+    let path = "from=2026-03-01&to=2026-03-31&group_by=user,group,model&format=csv";
+    let csv = app.admin("carla").await.get(&format!("{EVERYONE}?{path}")).await;
+    let lines = [
+        "user_id,username,display_name,email,group,model,requests,prompt_tokens,completion_tokens,quota,usd".to_owned(),
+        format!("{},ana,The Captain,ana@ships.example,default,o1,1,10,2,1000000,2", ana.id),
+        format!("{},ana,The Captain,ana@ships.example,auto,o1,2,20,4,500001,1.000002", ana.id),
+        format!("{},ana,The Captain,ana@ships.example,auto,o2,1,10,2,250000,0.5", ana.id),
+        format!("{},ben,ben,,default,o1,1,10,2,3,0.000006", ben.id),
+        String::new(),
+    ];
+    assert_eq!(csv.text.split("\r\n").collect::<Vec<_>>(), lines);
+    let disposition = "attachment; filename=\"usage_2026-03-01_2026-03-31.csv\"";
+    assert_eq!(csv.header("content-disposition"), Some(disposition));
+    ana.get(&format!("{USAGE}?{path}")).await.refuses(400, "invalid_filter");
+}
+
+#[sqlx::test(migrator = "keymeter::storage::MIGRATOR")]
 async fn administrators_see_the_usage_of_all_users_one_user_or_one_token(pool: PgPool) {
     let app = TestApp::new(pool).await;
     let (ana, ben, [one, two, bens]) = example(&app).await;
@@ -281,7 +342,10 @@ async fn administrators_see_the_usage_of_all_users_one_user_or_one_token(pool: P
     let report = async |query: &str| admin.get(&format!("{EVERYONE}?{query}")).await.ok();
     assert_eq!(report("from=2026-03-08").await["total"], amounts(1_750_004, json!(3.500_008), 5));
     let users = report("group_by=user").await;
-    let row = |who: &Caller, amounts: Value| with(amounts, json!({ "user_id": who.id, "username": who.username }));
+    let row = |who: &Caller, amounts: Value| {
+        let name = &who.username;
+        with(amounts, json!({ "user_id": who.id, "username": name, "display_name": name, "email": "" }))
+    };
     let ranking =
         json!([row(&ana, amounts(1_750_001, json!(3.500_002), 4)), row(&ben, amounts(3, json!(0.000_006), 1)),]);
     assert_eq!(users["rows"], ranking);
@@ -294,8 +358,8 @@ async fn administrators_see_the_usage_of_all_users_one_user_or_one_token(pool: P
     assert_eq!(report(&format!("token_id={one}")).await["total"]["quota"], 750_001);
     let csv = admin.get(&format!("{EVERYONE}?group_by=user&from=2026-03-09&format=csv")).await;
     let expected = format!(
-        "user_id,username,requests,prompt_tokens,completion_tokens,quota,usd\r\n{},ana,2,20,4,750000,1.5\r\n\
-         {},ben,1,10,2,3,0.000006\r\n",
+        "user_id,username,display_name,email,requests,prompt_tokens,completion_tokens,quota,usd\r\n\
+         {},ana,ana,,2,20,4,750000,1.5\r\n{},ben,ben,,1,10,2,3,0.000006\r\n",
         ana.id, ben.id
     );
     assert_eq!(csv.text, expected);
@@ -303,9 +367,11 @@ async fn administrators_see_the_usage_of_all_users_one_user_or_one_token(pool: P
     {
         admin.get(&format!("{EVERYONE}?{query}")).await.refuses_saying(404, "not_found", message);
     }
-    let message = "`group_by` must be `day`, `month`, `user`, `token`, `model`, `gateway`, or several of them, separated by commas";
+    let message = "`group_by` must be `hour`, `day`, `month`, `user`, `token`, `group`, `model`, `gateway`, or several of \
+                   them, separated by commas";
     admin.get(&format!("{EVERYONE}?group_by=models")).await.refuses_saying(400, "invalid_filter", message);
-    let message = "what a token used is not known by gateway: leave `token` out of `group_by`, and `token_id`";
+    let message =
+        "what a token used is not known by gateway: leave `token` and `group` out of `group_by`, and `token_id`";
     admin.get(&format!("{EVERYONE}?group_by=gateway&from=1950-01-01&to=1950-12-31")).await.ok();
     admin.get(&format!("{EVERYONE}?group_by=gateway&user_id={}&from=0001-01-01&to=0001-02-01", ana.id)).await.ok();
     sqlx::query(
@@ -324,7 +390,8 @@ async fn administrators_see_the_usage_of_all_users_one_user_or_one_token(pool: P
         .await
         .unwrap();
     admin.get(&format!("{EVERYONE}?group_by=gateway&from=2026-03-01")).await.ok();
-    for query in ["group_by=token,gateway".to_owned(), format!("group_by=gateway&token_id={one}")] {
+    let of_one = format!("group_by=gateway&token_id={one}");
+    for query in ["group_by=token,gateway", "group_by=group,gateway", &of_one] {
         admin.get(&format!("{EVERYONE}?{query}")).await.refuses_saying(400, "invalid_filter", message);
     }
     let message = "`user_id` must be a whole number";
@@ -344,7 +411,8 @@ async fn a_report_that_is_too_large_or_unknown_is_refused(pool: PgPool) {
         (
             "group_by=user",
             "invalid_filter",
-            "`group_by` must be `day`, `month`, `token`, `model`, or several of them, separated by commas".to_owned(),
+            "`group_by` must be `hour`, `day`, `month`, `token`, `group`, `model`, or several of them, separated by commas"
+                .to_owned(),
         ),
         ("format=xml", "invalid_filter", "`format` must be `json` or `csv`".to_owned()),
         ("token_id=x", "invalid_query", "`token_id` must be a whole number".to_owned()),

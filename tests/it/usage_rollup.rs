@@ -55,9 +55,18 @@ async fn assert_the_sums_are_right(pool: &PgPool) {
 async fn reports(user: &Caller, admin: &Caller) -> Vec<Value> {
     let mut all = Vec::new();
     for span in ["from=2025-12-01&to=2026-03-10", "from=2026-01-01&to=2026-02-28", "from=2026-01-07&to=2026-01-19"] {
-        for by in
-            ["day", "month", "model", "day,model", "month,model", "token", "token,model", "month,token", "day,token"]
-        {
+        for by in [
+            "day",
+            "month",
+            "model",
+            "day,model",
+            "month,model",
+            "token",
+            "token,model",
+            "group,model",
+            "month,token",
+            "day,token",
+        ] {
             all.push(user.get(&format!("/api/usage?{span}&group_by={by}")).await.ok());
             all.push(admin.get(&format!("/api/admin/usage?{span}&group_by={by}")).await.ok());
         }
@@ -162,8 +171,8 @@ async fn reports_have_the_same_numbers_before_and_after_days_are_added_up(pool: 
     let without = reports(ana, &admin).await;
     assert_eq!(
         without.iter().zip(&expected).filter(|(without, with)| without == with).count(),
-        12,
-        "by token within a month, or by day"
+        14,
+        "by token or group within a month, or by token and day"
     );
 }
 

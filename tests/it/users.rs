@@ -86,16 +86,18 @@ async fn groups_and_models_are_those_of_the_settings(pool: PgPool) {
 
 #[sqlx::test(migrator = "keymeter::storage::MIGRATOR")]
 async fn the_status_shows_the_version_and_what_is_open(pool: PgPool) {
-    let app = TestApp::with(pool, &[("KEYMETER_ACCOUNTS__CONTACT", "keys@example.org")]).await;
+    let app = TestApp::with(pool.clone(), &[("KEYMETER_ACCOUNTS__CONTACT", "keys@example.org")]).await;
     let expected = json!({
         "name": "keymeter", "version": env!("CARGO_PKG_VERSION"), "quota_per_unit": 500_000,
         "registration": false, "token_api": "by_request", "contact": "keys@example.org", "time_zone": "UTC",
-        "low_wallet_days": 7,
+        "week_starts": "monday", "low_wallet_days": 7,
     });
     let status = app.stranger().get("/api/status").await.ok();
     for (field, value) in expected.as_object().unwrap() {
         assert_eq!(&status[field], value, "{field}");
     }
+    let app = TestApp::with(pool, &[("KEYMETER_USAGE__WEEK_STARTS", "sunday")]).await;
+    assert_eq!(app.stranger().get("/api/status").await.ok()["week_starts"], "sunday");
 }
 
 #[sqlx::test(migrator = "keymeter::storage::MIGRATOR")]

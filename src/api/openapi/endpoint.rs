@@ -103,7 +103,7 @@ macro_rules! handlers {
     (@fewer $first:ident $($rest:ident)*) => { handlers! { $($rest)* } };
 }
 
-handlers! { A B C D E G }
+handlers! { A B C D E G H }
 
 /// What a handler returns: a result with the codes of its error in its type, or an answer that is always a success.
 pub trait HandlerResult {

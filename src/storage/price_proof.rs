@@ -7,8 +7,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use num_bigint::BigInt;
-use serde::Deserialize;
 
+use super::price_content::{PriceContent, RateContent};
 use super::{Conn, StorageError};
 use crate::domain::bounds;
 use crate::domain::decimal::Decimal;
@@ -26,50 +26,6 @@ pub struct PriceViolation {
     pub by_price: Option<i64>,
 }
 
-/// A price as the database has it. Rates are decimal text, the ratio is in billionths.
-#[derive(Deserialize)]
-struct Content {
-    rates: Vec<RateContent>,
-    ratio: i64,
-    minimum: Option<(String, i64)>,
-}
-
-#[derive(Deserialize)]
-struct RateContent {
-    unit: String,
-    per: i64,
-    rate: String,
-    #[serde(default)]
-    tiers: Vec<(i64, String)>,
-    #[serde(default)]
-    parts: Vec<String>,
-}
-
-/// A price as versions before this one wrote it: rates in billionths of a dollar for a million tokens.
-#[derive(Deserialize)]
-struct FormerContent {
-    #[serde(flatten)]
-    rates: FormerRates,
-    request: i64,
-    above: Option<FormerAbove>,
-    ratio: i64,
-}
-
-#[derive(Deserialize)]
-struct FormerRates {
-    prompt: i64,
-    completion: i64,
-    cached: i64,
-    cache_write: i64,
-}
-
-#[derive(Deserialize)]
-struct FormerAbove {
-    prompt_tokens: i64,
-    #[serde(flatten)]
-    rates: FormerRates,
-}
-
 /// What one more of a unit costs, for requests with more than `above` input tokens and no more than `upto`.
 #[derive(Default)]
 struct Weights {
@@ -83,41 +39,6 @@ struct Weights {
     weight: Vec<String>,
 }
 
-impl Content {
-    /// `None` if the text is no price.
-    fn read(text: &str) -> Option<Self> {
-        serde_json::from_str(text).ok().or_else(|| Some(serde_json::from_str::<FormerContent>(text).ok()?.into()))
-    }
-}
-
-impl From<FormerContent> for Content {
-    fn from(former: FormerContent) -> Self {
-        let FormerContent { rates, request, above, ratio } = former;
-        let rate = |unit: &str, of: fn(&FormerRates) -> i64, parts: &[&str]| RateContent {
-            unit: unit.to_owned(),
-            per: 1_000_000,
-            rate: format!("{}e-9", of(&rates)),
-            tiers: above.iter().map(|above| (above.prompt_tokens, format!("{}e-9", of(&above.rates)))).collect(),
-            parts: parts.iter().map(|part| (*part).to_owned()).collect(),
-        };
-        let of_request = RateContent {
-            unit: "requests".to_owned(),
-            per: 1,
-            rate: format!("{request}e-9"),
-            tiers: vec![],
-            parts: vec![],
-        };
-        let rates = vec![
-            rate("input_tokens", |rates| rates.prompt, &["cache_read_tokens", "cache_write_tokens"]),
-            rate("cache_read_tokens", |rates| rates.cached, &[]),
-            rate("cache_write_tokens", |rates| rates.cache_write, &[]),
-            rate("output_tokens", |rates| rates.completion, &[]),
-            of_request,
-        ];
-        Self { rates, ratio, minimum: None }
-    }
-}
-
 impl Weights {
     /// Every number of units that a rate is for divides it.
     const COMMON_PER: i128 = 3_600_000_000_000;
@@ -129,7 +50,7 @@ impl Weights {
 
     /// Adds those of a price; nothing if it cannot be read.
     fn add(&mut self, price: i64, content: &str) {
-        let Some(mut content) = Content::read(content) else {
+        let Some(mut content) = PriceContent::read(content) else {
             return;
         };
         // Wholes before their parts, which are parts of all that their whole is a part of.

@@ -43,7 +43,7 @@ mod price_versions;
 pub mod prices;
 pub mod refused_requests;
 pub mod report_bodies;
-
+mod request_details;
 pub mod request_history;
 pub mod router;
 pub mod same_site;

@@ -7,13 +7,13 @@ use axum::response::{IntoResponse, Response};
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
 
-use super::audit::DaysQuery;
 use super::auth::{Admin, KeyHolder, SignedIn};
 use super::csv::{Format, cells, csv};
 use super::envelope::{Envelope, NoStore};
 use super::extract::{ClientIp, Query, query_number, query_text};
 use super::limits::ExceededBody;
 use super::outlook::OutlookBody;
+use super::request_details::ChargeDetailsBody;
 use super::state::AppState;
 use super::units::UnitsBody;
 use super::usage::Dollars;
@@ -22,6 +22,7 @@ use crate::api::errors::code::ErrorCode;
 use crate::api::errors::code::codes::{InvalidFilter, InvalidPage, InvalidRange, NotFound, RangeTooLarge};
 use crate::api::errors::fails::Fails;
 use crate::api::errors::failure::ApiError;
+use crate::domain::date_range::TimeRange;
 use crate::domain::id::{GatewayId, TokenId};
 use crate::domain::ledger::RefusalReason;
 use crate::domain::money::Quota;
@@ -48,7 +49,8 @@ pub struct RequestsQuery {
     model: Option<String>,
     /// Only requests of this gateway.
     gateway_id: Option<String>,
-    /// Only requests with this id: that of the gateway, or the one that it was answered.
+    /// Only requests with this id: that of the gateway, or the one that it was answered. Without `from` and `to`, those
+    /// of all days are found at once.
     request_id: Option<String>,
     /// `charged`, `refused`, or `imported` (charged by another service, before an import); all by default.
     outcome: Option<String>,
@@ -63,11 +65,11 @@ impl RequestsQuery {
         Ok(query_number("token_id", self.token_id.as_deref())?.map(TokenId::new))
     }
 
-    fn filter(self, days: &DaysQuery, app: &AppState) -> Result<RequestFilter, ApiError> {
-        let (from, before) = days.read(app)?;
+    fn filter(self, times: &TimesQuery, app: &AppState) -> Result<RequestFilter, ApiError> {
+        let TimeRange { from, to } = times.read(app)?;
         Ok(RequestFilter {
             from: from.unwrap_or(UnixTime::FIRST),
-            to: before.map_or(UnixTime::LAST, |before| before.plus(-1)),
+            to: to.unwrap_or(UnixTime::LAST),
             gateway_id: query_number("gateway_id", self.gateway_id.as_deref())?.map(GatewayId::new),
             model: query_text("model", self.model)?,
             request_id: query_text("request_id", self.request_id)?,
@@ -89,6 +91,22 @@ impl RequestsQuery {
             )?,
             token_name: None,
         })
+    }
+}
+
+/// Of which time. Days are those of `usage.time_zone`.
+#[derive(Debug, Deserialize, IntoParams)]
+#[into_params(parameter_in = Query)]
+pub struct TimesQuery {
+    /// First day, YYYY-MM-DD, or first second, a Unix timestamp. Default: all before `to`.
+    from: Option<String>,
+    /// Last day, YYYY-MM-DD, or last second, a Unix timestamp; included. Default: all after `from`.
+    to: Option<String>,
+}
+
+impl TimesQuery {
+    fn read(&self, app: &AppState) -> Result<TimeRange, ApiError> {
+        Ok(TimeRange::parse(self.from.as_deref(), self.to.as_deref(), app.ledger.now().calendar)?)
     }
 }
 
@@ -170,6 +188,9 @@ pub struct PastRequestBody {
     gateway_name: Option<String>,
     /// Why it was refused.
     refusal: Option<RefusalBody>,
+    /// What else is known of a charge; only if it was asked for by `id`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    details: Option<ChargeDetailsBody>,
 }
 
 /// Why a request was refused.
@@ -203,8 +224,10 @@ impl From<PastRequest> for PastRequestBody {
             None => (None, None, None, None),
         };
         let tokens = |units: &Units, unit| units.tokens(unit).unwrap_or(0);
+        let mut details = None;
         let (quota, shortfall, units, priced_by, refusal) = match request.outcome {
-            PastOutcome::Charged { quota, shortfall, units, priced_by, .. } => {
+            PastOutcome::Charged { quota, shortfall, units, priced_by, details: known, .. } => {
+                details = known.map(|known| ChargeDetailsBody::new(&known, quota, shortfall, &units));
                 (quota, shortfall, units, Some(priced_by), None)
             }
             PastOutcome::Refused { call, refusal, quota, suppressed, outlook } => {
@@ -245,6 +268,7 @@ impl From<PastRequest> for PastRequestBody {
             gateway_id: request.gateway_id.map(GatewayId::get),
             gateway_name: request.gateway_name,
             refusal,
+            details,
         }
     }
 }
@@ -256,6 +280,10 @@ pub struct RequestsBody {
     items: Vec<PastRequestBody>,
     /// `after` of the next page; null on the last one.
     next: Option<String>,
+    /// If no request with the `request_id` was found, and not all were searched: the Unix timestamp since which all
+    /// were. Days whose charges have an index by their ids were searched as well.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    searched_from: Option<i64>,
 }
 
 impl From<RequestPage> for RequestsBody {
@@ -263,6 +291,7 @@ impl From<RequestPage> for RequestsBody {
         Self {
             items: page.requests.into_iter().map(PastRequestBody::from).collect(),
             next: page.next.map(|next| next.to_string()),
+            searched_from: page.searched_from.map(UnixTime::get),
         }
     }
 }
@@ -275,12 +304,12 @@ async fn answer(
     viewer: Viewer,
     reader: &User,
     query: RequestsQuery,
-    days: DaysQuery,
+    times: TimesQuery,
     place: PlaceQuery,
     app: &AppState,
 ) -> Result<Response, Fails<RequestsErrors>> {
     let (format, place) = (Format::parse(place.format.as_deref())?, place.read()?);
-    let filter = query.filter(&days, app)?;
+    let filter = query.filter(&times, app)?;
     Ok(match format {
         Format::Json => {
             let page = app.request_history.list(viewer, reader, filter, place).await?;
@@ -301,16 +330,16 @@ fn csv_of(requests: Vec<PastRequest>, bom: bool) -> Response {
 /// Single requests with your tokens, deleted ones included, that were charged or refused; newest first (spec §13.8). Of
 /// refused requests these are samples.
 #[utoipa::path(get, path = "/api/usage/requests", operation_id = "list_usage_requests", tag = "usage",
-    params(RequestsQuery, DaysQuery, PlaceQuery),
+    params(RequestsQuery, TimesQuery, PlaceQuery),
     responses((status = 200, content((Envelope<RequestsBody> = "application/json"), (String = "text/csv")))))]
 pub async fn list_own(
     State(app): State<Arc<AppState>>,
     SignedIn(caller): SignedIn,
     Query(query): Query<RequestsQuery>,
-    Query(days): Query<DaysQuery>,
+    Query(times): Query<TimesQuery>,
     Query(place): Query<PlaceQuery>,
 ) -> Result<Response, Fails<RequestsErrors>> {
-    answer(Viewer::Owner(caller.user.id, query.token()?), &caller.user, query, days, place, &app).await
+    answer(Viewer::Owner(caller.user.id, query.token()?), &caller.user, query, times, place, &app).await
 }
 
 /// Which requests of a key to list.
@@ -319,7 +348,8 @@ pub async fn list_own(
 pub struct KeyRequestsQuery {
     /// Only requests for this model.
     model: Option<String>,
-    /// Only requests with this id: that of the gateway, or the one that it was answered.
+    /// Only requests with this id: that of the gateway, or the one that it was answered. Without `from` and `to`, those
+    /// of all days are found at once.
     request_id: Option<String>,
     /// `charged` or `refused`; both by default.
     outcome: Option<String>,
@@ -331,13 +361,13 @@ pub struct KeyRequestsQuery {
 
 /// Single requests with this API key that were charged or refused; newest first. Addresses are left out.
 #[utoipa::path(get, path = "/api/usage/token/requests", operation_id = "list_requests_of_key", tag = "usage",
-    params(KeyRequestsQuery, DaysQuery), responses((status = 200, body = Envelope<RequestsBody>)))]
+    params(KeyRequestsQuery, TimesQuery), responses((status = 200, body = Envelope<RequestsBody>)))]
 pub async fn list_of_key(
     State(app): State<Arc<AppState>>,
     ClientIp(ip): ClientIp,
     KeyHolder(key): KeyHolder,
     Query(query): Query<KeyRequestsQuery>,
-    Query(days): Query<DaysQuery>,
+    Query(times): Query<TimesQuery>,
 ) -> Result<
     NoStore<Envelope<RequestsBody>>,
     Fails<(KeyHolderError, InvalidRange, InvalidPage, InvalidFilter, ReportQueueFull)>,
@@ -345,7 +375,7 @@ pub async fn list_of_key(
     let KeyRequestsQuery { model, request_id, outcome, after, size } = query;
     let place = PlaceQuery { after, size, format: None }.read()?;
     let query = RequestsQuery { model, request_id, outcome, token_id: None, gateway_id: None, reason: None, id: None };
-    let filter = query.filter(&days, &app)?;
+    let filter = query.filter(&times, &app)?;
     let page = app.request_history.list_of_key(&key, ip, filter, place).await?;
     Ok(NoStore(Envelope::of(RequestsBody::from(page))))
 }
@@ -353,16 +383,16 @@ pub async fn list_of_key(
 /// Single requests of everyone, of one user or with one token that were charged or refused; newest first. Of refused
 /// requests these are samples.
 #[utoipa::path(get, path = "/api/admin/usage/requests", operation_id = "list_everyones_usage_requests", tag = "administration",
-    params(RequestsQuery, ReportUserQuery, DaysQuery, PlaceQuery),
+    params(RequestsQuery, ReportUserQuery, TimesQuery, PlaceQuery),
     responses((status = 200, content((Envelope<RequestsBody> = "application/json"), (String = "text/csv")))))]
 pub async fn list(
     State(app): State<Arc<AppState>>,
     Admin(caller): Admin,
     Query(query): Query<RequestsQuery>,
     Query(user): Query<ReportUserQuery>,
-    Query(days): Query<DaysQuery>,
+    Query(times): Query<TimesQuery>,
     Query(place): Query<PlaceQuery>,
 ) -> Result<Response, Fails<RequestsErrors>> {
     let scope = user.scope(query.token()?)?;
-    answer(Viewer::Admin(caller.user.id, scope), &caller.user, query, days, place, &app).await
+    answer(Viewer::Admin(caller.user.id, scope), &caller.user, query, times, place, &app).await
 }

@@ -17,7 +17,7 @@ use super::stop_signals::StopSignals;
 use crate::api::router::{router_when_full, router_while_starting};
 use crate::config::Config;
 use crate::domain::clock::SystemClock;
-use crate::service::jobs::{JobRules, Jobs, expire_reservations};
+use crate::service::jobs::{JobRules, Jobs, expire_reservations, index_requests};
 use crate::storage::OpenError;
 use crate::version::VERSION;
 
@@ -137,13 +137,15 @@ impl App {
         let (limiter, metrics) = (Arc::clone(&self.state.core.rate_limiter), self.job_metrics.clone());
         let jobs = Jobs::new(db.clone(), Arc::new(SystemClock), limiter, rules, metrics.clone());
         let ledger = Arc::downgrade(&self.state.ledger);
-        let expire = expire_reservations(db.clone(), clock, move || ledger.upgrade(), metrics);
+        let expire = expire_reservations(db.clone(), clock, move || ledger.upgrade(), metrics.clone());
+        let index = index_requests(db.clone(), config.usage.retention_days, metrics);
         let load_foreign_keys = Arc::clone(&self.foreign_keys).run_loader();
         let write_refused = Arc::clone(&self.refused_requests).run();
         let mut tasks = vec![
             tokio::spawn(Arc::clone(&self.clock_reader).run()),
             tokio::spawn(jobs.run()),
             tokio::spawn(expire),
+            tokio::spawn(index),
             tokio::spawn(load_foreign_keys),
             tokio::spawn(write_refused),
             tokio::spawn(Arc::clone(&self.old_key_uses).run()),

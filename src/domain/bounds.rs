@@ -83,6 +83,9 @@ pub const MAX_LISTED_CHARGES: i64 = 10_000;
 /// Charges that are read for one page of requests with a filter: well below a second. The next page reads on.
 pub const MAX_REQUESTS_READ: i64 = 50_000;
 
+/// Charges among which one is searched by its id, if its day has no index by ids: some seconds. As many refusals.
+pub const MAX_REQUESTS_SEARCHED: i64 = 2_000_000;
+
 /// Pages that are read for one file of requests. With a filter that little passes, all of history would be read.
 pub const MAX_PAGES_READ: usize = 10;
 

@@ -1,8 +1,9 @@
 //! Single requests that were charged or refused, as those who paid for them and administrators read them (spec §13.8).
 
+use super::charge_details::ChargeDetails;
 use super::client_addresses::StoredAddress;
 use super::group::Group;
-use super::id::{GatewayId, ReservationId, TokenId, UserId};
+use super::id::{GatewayId, PriceId, ReservationId, TokenId, UserId};
 use super::ledger::{Refusal, RefusalReason, ReservationHandle};
 use super::money::Quota;
 use super::named::named;
@@ -61,7 +62,11 @@ pub enum PastOutcome {
         units: Units,
         /// Charges of older versions may say `told` where it was the hold.
         priced_by: PricedBy,
+        /// The price, if it was computed by one.
+        price_id: Option<PriceId>,
         reservation_id: Option<ReservationId>,
+        /// Only of a request that was asked for alone.
+        details: Option<Box<ChargeDetails>>,
     },
     Refused {
         call: RefusedCall,
@@ -185,6 +190,12 @@ impl RequestFilter {
             || self.token_name.is_some()
     }
 
+    /// The id of requests that are wanted whenever they were made.
+    pub fn id_of_any_time(&self) -> Option<&str> {
+        let is_any_time = (self.from, self.to) == (UnixTime::FIRST, UnixTime::LAST) && self.only.is_none();
+        self.request_id.as_deref().filter(|_| is_any_time)
+    }
+
     /// Whether requests with this outcome can pass.
     pub fn allows(&self, kind: OutcomeKind) -> bool {
         self.outcomes.contains(&kind)
@@ -298,6 +309,8 @@ pub struct RequestPage {
     pub requests: Vec<PastRequest>,
     /// Where the next page begins; `None` on the last one.
     pub next: Option<Position>,
+    /// Of a search by an id of any time that found nothing: the second since which it searched all days, if not always.
+    pub searched_from: Option<UnixTime>,
 }
 
 #[cfg(test)]

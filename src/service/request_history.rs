@@ -5,8 +5,10 @@ use std::sync::Arc;
 
 use super::key_holders::{KeyHolderError, KeyHolders};
 use super::outlooks::Outlooks;
+use super::prices::Prices;
 use super::report_queue::{self, ReportQueue};
 use super::usage_reports::{UsageReportsError, resolve};
+use super::{request_details, request_lookup};
 use crate::domain::bounds;
 use crate::domain::caller::Caller;
 use crate::domain::page::{Page, PageRequest};
@@ -29,11 +31,18 @@ pub struct RequestHistory {
     key_holders: Arc<KeyHolders>,
     reports: Arc<ReportQueue>,
     outlooks: Outlooks,
+    prices: Arc<Prices>,
 }
 
 impl RequestHistory {
-    pub const fn new(core: Core, key_holders: Arc<KeyHolders>, reports: Arc<ReportQueue>, outlooks: Outlooks) -> Self {
-        Self { core, key_holders, reports, outlooks }
+    pub const fn new(
+        core: Core,
+        key_holders: Arc<KeyHolders>,
+        reports: Arc<ReportQueue>,
+        outlooks: Outlooks,
+        prices: Arc<Prices>,
+    ) -> Self {
+        Self { core, key_holders, reports, outlooks, prices }
     }
 
     /// The requests of the token with this key, with addresses if its owner allows that: a key may have several users.
@@ -59,7 +68,7 @@ impl RequestHistory {
         let outlooks = self.outlooks.clone();
         let page = async move {
             let mut conn = db.acquire().await?;
-            let mut page = read(&mut conn, scope, &filter, place, now, MAX_ROWS).await?;
+            let mut page = find_or_read(&mut conn, scope, &filter, place, now).await?;
             outlooks.add_to_requests(&mut conn, &mut page.requests, None).await?;
             Ok(page)
         };
@@ -85,13 +94,15 @@ impl RequestHistory {
         place: PagePlace,
     ) -> Result<RequestPage, UsageReportsError> {
         let (db, now) = (self.core.db.clone(), self.core.clock.now());
-        let (outlooks, reader) = (self.outlooks.clone(), reader.clone());
+        let (outlooks, reader, prices) = (self.outlooks.clone(), reader.clone(), Arc::clone(&self.prices));
         let page = async move {
             let mut tx = db.begin_reading().await?;
-            let scope = prepare(&mut tx, viewer).await?;
-            let mut page = read(&mut tx, scope, &filter, place, now, MAX_ROWS).await?;
-            request_history::use_all_indexes(&mut tx, scope).await?;
+            let scope = resolve(&mut tx, viewer).await?;
+            let mut page = find_or_read(&mut tx, scope, &filter, place, now).await?;
             outlooks.add_to_requests(&mut tx, &mut page.requests, Some(&reader)).await?;
+            if filter.only.is_some() {
+                request_details::add(&mut tx, &prices, &mut page.requests).await?;
+            }
             storage::end(tx).await?;
             Ok(page)
         };
@@ -106,7 +117,8 @@ impl RequestHistory {
         let (db, now) = (self.core.db.clone(), self.core.clock.now());
         let requests = async move {
             let mut tx = db.begin_reading().await?;
-            let scope = prepare(&mut tx, viewer).await?;
+            let scope = resolve(&mut tx, viewer).await?;
+            request_history::use_index_of_time(&mut tx, scope).await?;
             let requests = read_all(&mut tx, scope, &filter, now).await?;
             storage::end(tx).await?;
             Ok(requests)
@@ -204,11 +216,24 @@ async fn read_page(
     Ok(Page { total: total.min(bound), ..found })
 }
 
-/// Resolves the viewer, and prepares the transaction for reading.
-async fn prepare(conn: &mut Conn, viewer: Viewer) -> Result<Scope, UsageReportsError> {
-    let scope = resolve(conn, viewer).await?;
+/// A page: the requests with an id of any time, or those that are read one window after the other. That of all users is
+/// read in a transaction.
+async fn find_or_read(
+    conn: &mut Conn,
+    scope: Scope,
+    filter: &RequestFilter,
+    place: PagePlace,
+    now: UnixTime,
+) -> Result<RequestPage, StorageError> {
+    if let Some(id) = filter.id_of_any_time()
+        && place.after == Position::NEWEST
+    {
+        return request_lookup::find(conn, scope, (filter, id), place.size, now).await;
+    }
     request_history::use_index_of_time(conn, scope).await?;
-    Ok(scope)
+    let page = read(conn, scope, filter, place, now, MAX_ROWS).await?;
+    request_history::use_all_indexes(conn, scope).await?;
+    Ok(page)
 }
 
 /// Reads all pages, as long as they are not too many.
@@ -258,7 +283,7 @@ async fn read(
             }
             if count > unread && unread < most_rows {
                 let next = Some(Position::before(window.to.plus(1)));
-                return Ok(RequestPage { requests, next });
+                return Ok(RequestPage { requests, next, searched_from: None });
             }
             unread = (unread - count).max(0);
         }
@@ -285,8 +310,8 @@ async fn read(
         if requests.len() > size {
             requests.truncate(size);
             let next = requests.last().map(PastRequest::position);
-            return Ok(RequestPage { requests, next });
+            return Ok(RequestPage { requests, next, searched_from: None });
         }
     }
-    Ok(RequestPage { requests, next: None })
+    Ok(RequestPage { requests, next: None, searched_from: None })
 }

@@ -7,7 +7,7 @@ use std::time::Duration;
 use prometheus_client::registry::Registry;
 use sqlx::pool::PoolConnectionMetadata;
 use sqlx::postgres::PgPoolOptions;
-use sqlx::{Connection, PgPool};
+use sqlx::{ConnectOptions, Connection, PgPool};
 use tokio::sync::Semaphore;
 
 use super::acknowledged::{Acknowledged, list_lost};
@@ -159,6 +159,23 @@ impl Db {
     /// No connection came free in time.
     pub async fn acquire_reserved(&self) -> Result<PoolConnection, StorageError> {
         Ok(self.metrics.time(self.reserved.acquire()).await?)
+    }
+
+    /// A connection beside the pool, whose statements may run for hours and wait for locks as long. Its commits wait
+    /// for no disk and no standby, so nobody may be told of them.
+    ///
+    /// # Errors
+    /// The database does not answer.
+    pub async fn connect_unlimited(&self) -> Result<Conn, StorageError> {
+        let connect = self.settings.asked_for(self.hosts.current().clone()).disable_statement_logging();
+        let mut conn = connect.connect().await?;
+        sqlx::query!(
+            r#"select set_config('statement_timeout', '0', false) as "a!", set_config('lock_timeout', '0', false) as "b!",
+               set_config('synchronous_commit', 'off', false) as "c!""#
+        )
+        .fetch_one(&mut conn)
+        .await?;
+        Ok(conn)
     }
 
     /// A transaction that changes something.

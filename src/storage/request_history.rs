@@ -7,7 +7,7 @@
 use super::refusals::LimitColumns;
 use super::{Conn, StorageError, units};
 use crate::domain::group::Group;
-use crate::domain::id::{GatewayId, ReservationId, TokenId, UserId};
+use crate::domain::id::{GatewayId, PriceId, ReservationId, TokenId, UserId};
 use crate::domain::ledger::RefusalReason;
 use crate::domain::money::Quota;
 use crate::domain::prices::priced_by::{HoldReason, PricedBy};
@@ -51,7 +51,7 @@ pub async fn list_charges(
         r#"select c.quota as "quota!: Quota", c.shortfall as "shortfall!: Quota", c.prompt_tokens as "prompt_tokens!",
              c.completion_tokens as "completion_tokens!", c.cached_tokens as "cached_tokens?",
              c.cache_write_tokens as "cache_write_tokens?", c.units::text as "units?", c.hold_reason as "hold_reason?",
-             c.price_id is not null as "has_rates!", c.reservation_id as "reservation_id?: ReservationId",
+             c.price_id as "price_id?: PriceId", c.reservation_id as "reservation_id?: ReservationId",
              c.id as "id!", c.at as "at!: UnixTime", c.token_id as "token_id!: TokenId",
              coalesce((select name from tokens where id = c.token_id), '') as "token_name!",
              coalesce((select group_name from tokens where id = c.token_id), '') as "token_group!: Group",
@@ -102,8 +102,10 @@ pub async fn list_charges(
                 (row.cached_tokens, row.cache_write_tokens),
                 row.units.as_deref(),
             ),
-            priced_by: PricedBy::of(row.has_rates, row.hold_reason.and_then(|name| HoldReason::parse(&name))),
+            priced_by: PricedBy::of(row.price_id.is_some(), row.hold_reason.and_then(|name| HoldReason::parse(&name))),
+            price_id: row.price_id,
             reservation_id: row.reservation_id,
+            details: None,
         };
         request_of!(row, outcome)
     });

@@ -1,9 +1,11 @@
 //! Lists, searches and reports read what their caller may see by an index, on tables without statistics and among the
 //! rows of others.
 
+use keymeter::domain::bounds;
 use keymeter::domain::id::{TokenId, UserId};
 use keymeter::domain::page::PageRequest;
 use keymeter::domain::request_history::{OutcomeKind, Position, RequestFilter, Window};
+use keymeter::domain::request_search::windows_of;
 use keymeter::domain::scope::Scope;
 use keymeter::domain::spend::SpendParts;
 use keymeter::domain::time::{Day, UnixTime};
@@ -12,7 +14,8 @@ use keymeter::domain::usage_report_request::{Grouping, ReportSpan};
 use keymeter::storage::ledger::Changes;
 use keymeter::storage::tokens::{Listed, OwnersPage};
 use keymeter::storage::{
-    held_charges, keys, ledger, refused_requests, request_history, reservations, spend, tokens, usage_reports,
+    held_charges, keys, ledger, refused_requests, request_history, request_lookup, reservations, spend, tokens,
+    usage_reports,
 };
 use serde_json::json;
 use sqlx::pool::PoolConnection;
@@ -262,4 +265,46 @@ async fn charges_that_were_their_holds_are_found_by_their_index(pool: PgPool) {
     assert_eq!(found.iter().map(|held| held.requests).collect::<Vec<_>>(), [41]);
     let plan = plan(&mut conn, "hold_reason is not null", &format!("{}, 20000, 20", day + 40_000)).await;
     assert!(plan.contains("_held") && !plan.contains("by_time"), "{plan}");
+}
+
+/// An id is looked up in the index of each day that has one. No row of another day is read.
+#[sqlx::test(migrator = "keymeter::storage::MIGRATOR")]
+async fn a_request_of_an_ended_day_is_found_by_the_index_of_its_day(pool: PgPool) {
+    let day = START - START % 86_400;
+    for number in 0..3 {
+        sqlx::query("select make_charges_partition($1)").bind(day + number * 86_400).execute(&pool).await.unwrap();
+    }
+    let charges = "insert into charges (at, token_id, user_id, model, quota, shortfall, prompt_tokens, \
+                   completion_tokens, request_id) \
+                   select $1 + d * 86400 + n, n % 10, 1, 'o1', 1, 0, 0, 0, d || '-' || n \
+                   from generate_series(0, 2) d, generate_series(0, 20000) n";
+    sqlx::query(charges).bind(day).execute(&pool).await.unwrap();
+    for name in ["charges_20260310", "charges_20260312"] {
+        let index = format!("create index concurrently {name}_by_request on {name} using hash (request_id)");
+        sqlx::query(AssertSqlSafe(index)).execute(&pool).await.unwrap();
+    }
+    let mut conn = service_connection(&url(&pool)).await;
+    let days = request_lookup::list_indexed_days(&mut conn).await.unwrap();
+    assert_eq!(days, [day, day + 2 * 86_400].map(UnixTime::new));
+    let windows = windows_of(&days);
+    for (id, expected) in [("2-7", 1), ("1-7", 0)] {
+        let found = request_lookup::list_indexed(&mut conn, Scope::Everyone, &windows, id).await.unwrap();
+        assert_eq!(found.len(), expected, "{id}");
+    }
+    let seconds = |of: fn(&Window) -> UnixTime| {
+        let seconds: Vec<_> = windows.iter().map(|window| of(window).get().to_string()).collect();
+        format!("'{{{}}}'", seconds.join(","))
+    };
+    let arguments = format!("{}, {}, '2-7', null, null", seconds(|window| window.from), seconds(|window| window.to));
+    let found = plan(&mut conn, "as w (first, last)", &arguments).await;
+    for index in ["charges_20260310_by_request", "charges_20260312_by_request"] {
+        assert_uses(&found, index);
+    }
+    assert!(found.contains("Index Cond: (request_id = $3)"), "{found}");
+
+    request_lookup::list_recorded(&mut conn, Scope::Everyone, "2-7").await.unwrap();
+    let recorded = plan(&mut conn, "from gateways g", "'2-7', null, null").await;
+    for index in ["idempotency_records_pkey", "charges_20260312_token_id_at_idx", "tokens_by_user"] {
+        assert_uses(&recorded, index);
+    }
 }

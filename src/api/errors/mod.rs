@@ -9,7 +9,7 @@ pub mod openai;
 use crate::api::errors::code::{ErrorCode, codes};
 use crate::api::errors::fails::{CodeList, CodesByStatus};
 use crate::api::errors::failure::ApiError;
-use crate::domain::date_range::DateRangeInvalid;
+use crate::domain::date_range::{DateRangeInvalid, TimeRangeInvalid};
 use crate::domain::group::GroupRefused;
 use crate::domain::ip_allowlist::IpsInvalid;
 use crate::domain::model_limits::ModelsInvalid;
@@ -180,6 +180,7 @@ bad_input! {
     PositionInvalid => InvalidPage,
     SearchInvalid => InvalidSearch,
     DateRangeInvalid => InvalidRange,
+    TimeRangeInvalid => InvalidRange,
     ListingInvalid => InvalidFilter,
     UserFilterInvalid => InvalidFilter,
     UsernameInvalid => InvalidUsername,

@@ -5,6 +5,7 @@
 //! it: a database whose clock is days ahead must not delete what is still needed.
 
 mod expire_reservations;
+mod index_requests;
 mod partitions;
 mod proof;
 mod usage_rollup;
@@ -14,6 +15,7 @@ use std::time::{Duration, Instant};
 
 pub use expire_reservations::{expire_overdue, expire_reservations};
 use futures_util::future::BoxFuture;
+pub use index_requests::{index_one_day, index_requests};
 use tracing::Instrument;
 
 use super::rate_limiter::RateLimiter;
@@ -53,7 +55,7 @@ const JOBS: [Job; 20] = [
 
 /// The names of all jobs, for the metric.
 pub fn names() -> impl Iterator<Item = &'static str> {
-    JOBS.iter().map(|job| job.name).chain([expire_reservations::NAME])
+    JOBS.iter().map(|job| job.name).chain([expire_reservations::NAME, index_requests::NAME])
 }
 
 /// How often the jobs run.

@@ -31,7 +31,7 @@ use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 
 use self::failure::CommandFailure;
 use self::remote::target::{RemoteOptions, ServerOptions};
-use self::remote::{audit, login, tokens, top, usage};
+use self::remote::{audit, keys, login, top, usage};
 use crate::output::{print_error, print_line};
 use keymeter::app::{self, App, Opened};
 use keymeter::config::Config;
@@ -73,7 +73,7 @@ enum Command {
     /// Apply the pending database migrations, then exit.
     Migrate,
     /// Manage your tokens and their keys on a server.
-    Token(tokens::TokenArgs),
+    Token(keys::TokenArgs),
     /// Show what was spent, on a server.
     Usage(usage::UsageArgs),
     /// Show who did what, on a server.
@@ -302,7 +302,7 @@ fn run_without_settings(command: Command) -> Result<Option<Command>, CommandFail
         Command::Openapi => print_line(&app::openapi_json()),
         Command::Settings => print_line(keymeter::config::DEFAULTS.trim_end()),
         Command::Prices(args) => prices::run(args)?,
-        Command::Token(args) => tokens::run(args)?,
+        Command::Token(args) => keys::run(args)?,
         Command::Usage(args) => usage::run(args)?,
         Command::Audit(args) => audit::run(args)?,
         Command::Top(args) => top::run(&args)?,

@@ -5,14 +5,17 @@ pub mod audit;
 mod client;
 mod figures;
 pub mod gateways;
+mod key_edits;
+mod key_fields;
+mod key_lists;
+mod key_view;
+pub mod keys;
 pub mod login;
 mod login_file;
 mod prices;
 mod rotation;
 pub mod target;
 pub mod terminal;
-mod token_fields;
-pub mod tokens;
 pub mod top;
 mod top_report;
 pub mod usage;
@@ -21,15 +24,17 @@ pub mod values;
 
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
+use serde_json::Value;
 use serde_json::value::RawValue;
 
 use self::client::{Client, ClientCredential, Data};
 use self::target::{PlaceOptions, RemoteOptions};
-use super::failure::CommandFailure;
+use super::failure::{CommandFailure, exit};
 use crate::output::{print_error, print_line};
 use keymeter::domain::bounds::MAX_PAGE_SIZE;
 use keymeter::domain::clock::{Clock, SystemClock};
 use keymeter::domain::time::UnixTime;
+use keymeter::service::rng::Rng;
 
 /// A server that commands act on, and how they print its answers.
 pub struct Remote {
@@ -95,6 +100,13 @@ impl Remote {
         self.print_items(&items, print)
     }
 
+    /// Creates something under a random `Idempotency-Key`, so that a proxy that repeats this request makes nothing
+    /// twice. Asks for what was created.
+    fn create_once(&self, path: &str, body: &Value) -> Result<Data, CommandFailure> {
+        let id = Rng::system().generate_fast(|rng| format!("{:016x}{:016x}", rng.next_u64(), rng.next_u64()));
+        self.client.create(path, body, &[("Idempotency-Key", &id), ("Prefer", "return=representation")])
+    }
+
     fn print_items<T: DeserializeOwned>(
         &self,
         items: &[Box<RawValue>],
@@ -127,4 +139,8 @@ fn now() -> UnixTime {
 /// A filter that was named.
 fn filter<'a>(name: &'a str, value: Option<&impl ToString>) -> Option<(&'a str, String)> {
     value.map(|value| (name, value.to_string()))
+}
+
+fn nothing_to_change(help: &str) -> CommandFailure {
+    CommandFailure::new(exit::USAGE, format!("name what to change; `{help}` lists the fields"))
 }

@@ -5,9 +5,8 @@ use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
 use super::terminal::{Table, confirm, print_facts, quota, time};
-use super::tokens::nothing_to_change;
 use super::values::{limit_arg, signed_usd_arg, usd_arg};
-use super::{Remote, filter};
+use super::{Remote, filter, nothing_to_change};
 use crate::failure::{CommandFailure, exit};
 use crate::output::print_line;
 

@@ -1,0 +1,100 @@
+//! `keymeter token create`, `update`, `enable` and `disable`.
+
+use clap::{ArgGroup, Args};
+use serde_json::{Value, json};
+
+use super::key_fields::TokenFields;
+use super::key_view::Token;
+use super::values::{id_arg, signed_usd_arg, usd_arg};
+use super::{Remote, nothing_to_change, now};
+use crate::failure::CommandFailure;
+use crate::output::{print_error, print_line};
+
+#[derive(Debug, Args)]
+#[command(group(ArgGroup::new("amount").required(true)))]
+pub struct CreateArgs {
+    /// A name that tells you what the key is for.
+    name: String,
+    /// What the key may spend, in quota units. 500000 units are 1 dollar.
+    #[arg(long, value_name = "UNITS", group = "amount", value_parser = clap::value_parser!(i64).range(0..), help_heading = "Amount (one of these)")]
+    quota: Option<i64>,
+    /// What the key may spend, in dollars, such as 2.50.
+    #[arg(long, value_name = "DOLLARS", group = "amount", value_parser = usd_arg, help_heading = "Amount (one of these)")]
+    usd: Option<i64>,
+    /// Only your wallet limits what the key may spend.
+    #[arg(long, group = "amount", help_heading = "Amount (one of these)")]
+    unlimited: bool,
+    #[command(flatten)]
+    fields: TokenFields,
+}
+
+#[derive(Debug, Args)]
+#[command(group(ArgGroup::new("amount")))]
+pub struct UpdateArgs {
+    /// The token's id.
+    #[arg(value_parser = id_arg)]
+    id: i64,
+    /// Another name.
+    #[arg(long, help_heading = "Token")]
+    name: Option<String>,
+    /// Add quota units, or take them away: --add-quota=-500. Exact while the key is being used.
+    #[arg(
+        long,
+        value_name = "UNITS",
+        group = "amount",
+        allow_negative_numbers = true,
+        help_heading = "Amount (one of these)"
+    )]
+    add_quota: Option<i64>,
+    /// The same in dollars.
+    #[arg(long, value_name = "DOLLARS", group = "amount", allow_negative_numbers = true, value_parser = signed_usd_arg, help_heading = "Amount (one of these)")]
+    add_usd: Option<i64>,
+    /// Set what is left, in quota units. What is spent meanwhile is overwritten; --add-quota is exact.
+    #[arg(long, value_name = "UNITS", group = "amount", value_parser = clap::value_parser!(i64).range(0..), help_heading = "Amount (one of these)")]
+    set_quota: Option<i64>,
+    /// Set what is left, in dollars.
+    #[arg(long, value_name = "DOLLARS", group = "amount", value_parser = usd_arg, help_heading = "Amount (one of these)")]
+    set_usd: Option<i64>,
+    /// Only your wallet limits what the key may spend; `--unlimited=no` brings back the limit that it had.
+    #[arg(long, value_name = "yes|no", hide_possible_values = true, value_parser = clap::builder::BoolishValueParser::new(), num_args = 0..=1, require_equals = true, default_missing_value = "yes", help_heading = "Token")]
+    unlimited: Option<bool>,
+    #[command(flatten)]
+    fields: TokenFields,
+}
+
+impl Remote {
+    pub fn create_token(&self, args: &CreateArgs) -> Result<(), CommandFailure> {
+        let mut body = args.fields.body(now());
+        body.insert("name".to_owned(), args.name.clone().into());
+        body.insert("unlimited_quota".to_owned(), args.unlimited.into());
+        if let Some(units) = args.quota.or(args.usd) {
+            body.insert("remain_quota".to_owned(), units.into());
+        }
+        let data = self.create_once("/api/token/", &body.into())?;
+        self.show(&data, |token: Token| {
+            print_error(&format!("created the token {}; `keymeter token key {0}` shows its key again", token.id));
+            print_line(&token.key);
+        })
+    }
+
+    pub fn update_token(&self, args: &UpdateArgs) -> Result<(), CommandFailure> {
+        let mut body = args.fields.body(now());
+        let mut set = |name: &str, value: Option<Value>| value.map(|value| body.insert(name.to_owned(), value));
+        set("name", args.name.as_deref().map(Into::into));
+        set("add_quota", args.add_quota.or(args.add_usd).map(Into::into));
+        set("remain_quota", args.set_quota.or(args.set_usd).map(Into::into));
+        set("unlimited_quota", args.unlimited.map(Into::into));
+        if body.is_empty() {
+            return Err(nothing_to_change("keymeter token update --help"));
+        }
+        body.insert("id".to_owned(), args.id.into());
+        let data = self.client.put("/api/token/", &body.into())?;
+        self.show(&data, |token: Token| token.print())
+    }
+
+    pub fn switch_token(&self, id: i64, status: i64, done: &str) -> Result<(), CommandFailure> {
+        let data = self.client.put("/api/token/?status_only=1", &json!({ "id": id, "status": status }))?;
+        self.done(&data, &format!("{done} the token {id}"));
+        Ok(())
+    }
+}

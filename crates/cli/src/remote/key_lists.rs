@@ -1,0 +1,97 @@
+//! `keymeter token list`
+
+use clap::{Args, ValueEnum};
+
+use super::key_view::{DeletedToken, Token};
+use super::terminal::{Table, quota, time};
+use super::{Remote, filter};
+use crate::failure::CommandFailure;
+
+#[derive(Debug, Args)]
+pub struct ListArgs {
+    /// Only tokens whose name contains this text.
+    #[arg(long, value_name = "TEXT")]
+    search: Option<String>,
+    /// Deleted tokens that can be restored.
+    #[arg(long, conflicts_with_all = ["search", "status", "group"])]
+    deleted: bool,
+    /// Only tokens with this status.
+    #[arg(long, value_enum)]
+    status: Option<Status>,
+    /// Only tokens of this group; `own` is the owner's group.
+    #[arg(long)]
+    group: Option<String>,
+    /// The order: id, name, `remain_quota`, `used_quota`, `accessed_time` or `expired_time`.
+    #[arg(long, value_name = "FIELD")]
+    sort: Option<String>,
+    /// The least first.
+    #[arg(long)]
+    ascending: bool,
+    /// How many at most.
+    #[arg(long, value_name = "N", default_value_t = 1_000)]
+    limit: usize,
+}
+
+/// The status of a token. Administrators see more under `state`.
+#[derive(Debug, Clone, Copy, ValueEnum)]
+enum Status {
+    Enabled,
+    Disabled,
+    Expired,
+    Exhausted,
+}
+
+impl Status {
+    /// The number of the API.
+    const fn number(self) -> i64 {
+        match self {
+            Self::Enabled => 1,
+            Self::Disabled => 2,
+            Self::Expired => 3,
+            Self::Exhausted => 4,
+        }
+    }
+}
+
+impl Remote {
+    pub fn list_tokens(&self, args: &ListArgs) -> Result<(), CommandFailure> {
+        let filters = [
+            filter("deleted", args.deleted.then_some("1").as_ref()),
+            filter("keyword", args.search.as_ref()),
+            filter("status", args.status.map(Status::number).as_ref()),
+            filter("group", args.group.as_ref()),
+            filter("sort", args.sort.as_ref()),
+            filter("order", args.ascending.then_some("asc").as_ref()),
+        ];
+        let filters: Vec<_> = filters.into_iter().flatten().collect();
+        // A search counts against a limit; a list does not.
+        let path = if args.search.is_some() { "/api/token/search" } else { "/api/token/" };
+        if args.deleted {
+            return self.list(path, &filters, args.limit, |tokens: Vec<DeletedToken>| {
+                let mut table = Table::new(&["ID", "NAME", "KEY", "DELETED", "RESTORABLE UNTIL"]);
+                for DeletedToken { token, deleted_time, restorable_until } in tokens {
+                    let times = [time(deleted_time), time(restorable_until)];
+                    table.row([vec![token.id.to_string(), token.name, token.masked_key], times.to_vec()].concat());
+                }
+                table.print();
+            });
+        }
+        self.list(path, &filters, args.limit, |tokens: Vec<Token>| {
+            let mut table = Table::new(&["ID", "NAME", "KEY", "STATE", "REMAINING", "USED", "EXPIRES"]);
+            for token in tokens {
+                let (remaining, expires) = (token.remaining(), token.expires());
+                let used = quota(token.used_quota);
+                table.row(vec![
+                    token.id.to_string(),
+                    token.name,
+                    token.masked_key,
+                    token.state,
+                    remaining,
+                    used,
+                    expires,
+                ]);
+            }
+            table.print();
+        })
+    }
+}

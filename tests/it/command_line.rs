@@ -171,51 +171,51 @@ async fn a_login_is_stored_for_its_owner_only_and_a_logout_revokes_it() {
 }
 
 #[tokio::test]
-async fn tokens_are_managed_from_the_command_line() {
+async fn keys_are_managed_from_the_command_line() {
     let dir = tempfile::tempdir().unwrap();
     let server = Server::start(dir.path(), &[]).await;
     let person = Person::root(&server).await;
 
-    let created = person.run(&["token", "create", "ci", "--usd", "5", "--models", "gpt-4*", "--per-day", "100"]);
+    let created = person.run(&["key", "create", "ci", "--usd", "5", "--models", "gpt-4*", "--per-day", "100"]);
     let key = stdout_of(&created).trim_end().to_owned();
     assert!(key.starts_with("sk-") && key.len() == 51, "{key}");
     let said = stderr_of(&created);
     assert!(said.starts_with(&format!("keymeter: on {} (KEYMETER_URL)\n", server.base)), "{said}");
     assert!(!said.contains(&key));
-    let id = person.json(&["token", "list"])[0]["id"].to_string();
-    assert_eq!(person.stdout(&["token", "key", &id]), format!("{key}\n"));
+    let id = person.json(&["key", "list"])[0]["id"].to_string();
+    assert_eq!(person.stdout(&["key", "reveal", &id]), format!("{key}\n"));
 
-    let table = person.stdout(&["token", "list", "--search", "ci"]);
+    let table = person.stdout(&["key", "list", "--search", "ci"]);
     assert!(table.lines().nth(1).unwrap().contains("2500000 ($5)") && !table.contains(&key), "{table}");
-    assert_eq!(person.json(&["token", "list", "--status", "disabled"]), json!([]));
+    assert_eq!(person.json(&["key", "list", "--status", "disabled"]), json!([]));
 
     // What is not named stays.
-    person.stdout(&["token", "update", &id, "--add-usd=-1", "--per-week", "700", "--expires", "2100-01-01"]);
-    let token = person.json(&["token", "show", &id]);
+    person.stdout(&["key", "update", &id, "--add-usd=-1", "--per-week", "700", "--expires", "2100-01-01"]);
+    let token = person.json(&["key", "show", &id]);
     assert_eq!(token["remain_quota"], 2_000_000);
     assert_eq!(token["period_limits"], json!({ "day": 100, "week": 700, "month": -1 }));
     assert_eq!((&token["model_limits"], &token["expired_time"]), (&json!("gpt-4*"), &json!(4_102_444_800_i64)));
     assert_eq!((&token["key"], &token["name"]), (&json!(""), &json!("ci")));
-    person.stdout(&["token", "update", &id, "--models", "all", "--expires", "never"]);
-    let token = person.json(&["token", "show", &id]);
+    person.stdout(&["key", "update", &id, "--models", "all", "--expires", "never"]);
+    let token = person.json(&["key", "show", &id]);
     assert_eq!((&token["model_limits_enabled"], &token["expired_time"]), (&json!(false), &json!(-1)));
 
-    assert_eq!(person.stdout(&["token", "disable", &id]), format!("disabled the token {id}\n"));
-    assert_eq!(person.json(&["token", "show", &id])["state"], "disabled");
-    assert_eq!(person.stdout(&["token", "enable", &id]), format!("enabled the token {id}\n"));
+    assert_eq!(person.stdout(&["key", "disable", &id]), format!("disabled the key {id}\n"));
+    assert_eq!(person.json(&["key", "show", &id])["state"], "disabled");
+    assert_eq!(person.stdout(&["key", "enable", &id]), format!("enabled the key {id}\n"));
 
-    let (code, message) = person.refusal(&["token", "update", &id, "--add-quota=-2000001"]);
+    let (code, message) = person.refusal(&["key", "update", &id, "--add-quota=-2000001"]);
     assert_eq!((code, message.contains("(insufficient_quota)")), (5, true), "{message}");
-    let nothing = "name what to change; `keymeter token update --help` lists the fields";
-    assert_eq!(person.refusal(&["token", "update", &id]), (2, nothing.to_owned()));
-    let (code, message) = person.refusal(&["token", "delete", &id]);
+    let nothing = "name what to change; `keymeter key update --help` lists the fields";
+    assert_eq!(person.refusal(&["key", "update", &id]), (2, nothing.to_owned()));
+    let (code, message) = person.refusal(&["key", "delete", &id]);
     assert_eq!((code, message.ends_with("; use --yes")), (2, true), "{message}");
-    assert_eq!(person.stdout(&["token", "delete", &id, "--yes"]), format!("deleted the token {id}\n"));
+    assert_eq!(person.stdout(&["key", "delete", &id, "--yes"]), format!("deleted the key {id}\n"));
     let unknown = (4, "there is no such token (not_found)".to_owned());
-    for arguments in [&["show", &id][..], &["key", &id], &["disable", &id], &["delete", &id, "--yes"]] {
-        assert_eq!(person.refusal(&[&["token"], arguments].concat()), unknown);
+    for arguments in [&["show", &id][..], &["reveal", &id], &["disable", &id], &["delete", &id, "--yes"]] {
+        assert_eq!(person.refusal(&[&["key"], arguments].concat()), unknown);
     }
-    assert_eq!(person.run(&["token", "create", "free"]).status.code(), Some(2));
+    assert_eq!(person.run(&["key", "create", "free"]).status.code(), Some(2));
 
     let lines = person.json(&["audit", "list", "--action", "token.key_revealed"]);
     assert_eq!(lines.as_array().unwrap().len(), 1);
@@ -224,46 +224,70 @@ async fn tokens_are_managed_from_the_command_line() {
     assert_eq!(person.json(&["usage", "requests"]), json!([]));
 }
 
+/// What the commands were called before.
+#[tokio::test]
+async fn scripts_that_say_token_run_on() {
+    let dir = tempfile::tempdir().unwrap();
+    let server = Server::start(dir.path(), &[]).await;
+    let person = Person::root(&server).await;
+    let created = person.json(&["token", "create", "ci", "--quota", "500000", "--per-day", "100"]);
+    assert_eq!(
+        (&created["remain_quota"], &created["period_limits"]["day"], &created["name"]),
+        (&json!(500_000), &json!(100), &json!("ci"))
+    );
+    let id = created["id"].to_string();
+    assert_eq!(person.stdout(&["token", "key", &id]), format!("{}\n", created["key"].as_str().unwrap()));
+    assert_eq!(person.json(&["token", "key", &id])["key"], created["key"]);
+    assert_eq!(person.json(&["token", "list", "--status", "enabled", "--sort", "used_quota"])[0]["id"], created["id"]);
+    assert_eq!(person.json(&["token", "disable", &id])["state"], "disabled");
+    assert_eq!(person.json(&["token", "show", &id])["state"], "disabled");
+    let report = person.json(&["usage", "report", "--by", "token,model", "--token", &id]);
+    assert_eq!(report["group_by"], json!(["token", "model"]));
+    assert_eq!(person.json(&["usage", "requests", "--token", &id]), json!([]));
+    assert_eq!(person.json(&["token", "delete", &id, "--yes"]), Value::Null);
+    assert_eq!(person.refusal(&["token", "show", &id]).0, 4);
+}
+
 #[tokio::test]
 async fn keys_are_rotated_and_deleted_tokens_restored_from_the_command_line() {
     let dir = tempfile::tempdir().unwrap();
     let server = Server::start(dir.path(), &[]).await;
     let person = Person::root(&server).await;
-    let first = person.stdout(&["token", "create", "ci", "--unlimited"]).trim_end().to_owned();
-    let id = person.json(&["token", "list"])[0]["id"].to_string();
+    let first = person.stdout(&["key", "create", "ci", "--unlimited"]).trim_end().to_owned();
+    let id = person.json(&["key", "list"])[0]["id"].to_string();
 
-    let rotated = person.run(&["token", "rotate", &id]);
+    let rotated = person.run(&["key", "rotate", &id]);
     let second = stdout_of(&rotated).trim_end().to_owned();
     assert!(second.starts_with("sk-") && second != first, "{second}");
     let waits = "works until 1 day after the first use of the new key\n";
     assert!(stderr_of(&rotated).ends_with(waits) && !stderr_of(&rotated).contains(&first), "{}", stderr_of(&rotated));
-    assert_eq!(person.stdout(&["token", "key", &id]), format!("{second}\n"));
-    let old = person.json(&["token", "old-keys", &id]);
+    assert_eq!(person.stdout(&["key", "reveal", &id]), format!("{second}\n"));
+    let old = person.json(&["key", "old-keys", &id]);
     assert_eq!((old.as_array().unwrap().len(), &old[0]["expires_at"]), (1, &Value::Null));
-    let table = person.stdout(&["token", "old-keys", &id]);
+    let table = person.stdout(&["key", "old-keys", &id]);
     assert!(table.lines().nth(1).unwrap().ends_with("never"), "{table}");
 
     let old_id = old[0]["id"].to_string();
-    let ended = person.stdout(&["token", "end-old-key", &id, &old_id, "--yes"]);
-    assert_eq!(ended, format!("ended the old key {old_id} of the token {id}\n"));
-    assert_eq!(person.json(&["token", "old-keys", &id]), json!([]));
+    let ended = person.stdout(&["key", "end-old-key", &id, &old_id, "--yes"]);
+    assert_eq!(ended, format!("ended the old key {old_id} of the key {id}\n"));
+    assert_eq!(person.json(&["key", "old-keys", &id]), json!([]));
     let gone = (4, "this token has no such old key that still works (not_found)".to_owned());
-    assert_eq!(person.refusal(&["token", "end-old-key", &id, &old_id, "--yes"]), gone);
+    assert_eq!(person.refusal(&["key", "end-old-key", &id, &old_id, "--yes"]), gone);
 
-    let leaked = person.run(&["token", "rotate", &id, "--grace", "0s", "--grace-from", "now"]);
+    let leaked = person.run(&["key", "rotate", &id, "--grace", "0s", "--grace-from", "now"]);
     assert!(!stderr_of(&leaked).contains("works until"), "{}", stderr_of(&leaked));
-    let (code, message) = person.refusal(&["token", "rotate", &id, "--grace", "31d"]);
+    let (code, message) = person.refusal(&["key", "rotate", &id, "--grace", "31d"]);
     assert_eq!((code, message.as_str()), (1, "`grace_seconds` must be 0 to 2592000 (invalid_grace)"));
 
-    person.stdout(&["token", "delete", &id, "--yes"]);
-    assert_eq!(person.json(&["token", "list"]), json!([]));
-    assert_eq!(person.json(&["token", "list", "--deleted"])[0]["id"].to_string(), id);
-    let table = person.stdout(&["token", "list", "--deleted"]);
+    person.stdout(&["key", "delete", &id, "--yes"]);
+    assert_eq!(person.json(&["key", "list"]), json!([]));
+    assert_eq!(person.json(&["key", "list", "--deleted"])[0]["id"].to_string(), id);
+    let table = person.stdout(&["key", "list", "--deleted"]);
     let columns = |line: usize| table.lines().nth(line).unwrap().split("  ").map(str::trim).collect::<Vec<_>>();
     assert!(columns(0).ends_with(&["RESTORABLE UNTIL"]) && columns(1)[0] == id && table.contains("ci"), "{table}");
-    assert_eq!(person.stdout(&["token", "restore", &id]), format!("restored the token {id}\n"));
-    assert_eq!(person.json(&["token", "list"])[0]["id"].to_string(), id);
-    assert_eq!(person.refusal(&["token", "restore", &id]), (4, "there is no such token (not_found)".to_owned()));
+    assert_eq!(person.stdout(&["key", "restore", &id]), format!("restored the key {id}\n"));
+    assert_eq!(person.json(&["key", "list"])[0]["id"].to_string(), id);
+    assert_eq!(person.refusal(&["key", "restore", &id]), (4, "there is no such token (not_found)".to_owned()));
 }
 
 #[tokio::test]
@@ -276,9 +300,9 @@ async fn lists_read_all_pages() {
     }
     let person = Person::root(&server).await;
     let names = |value: &Value| value.as_array().unwrap().iter().map(|t| t["name"].clone()).collect::<Vec<_>>();
-    let all = names(&person.json(&["token", "list", "--ascending"]));
+    let all = names(&person.json(&["key", "list", "--ascending"]));
     assert_eq!(all, (0..103).map(|number| json!(format!("k{number}"))).collect::<Vec<_>>());
-    let output = person.run(&["token", "list", "--limit", "101", "--json"]);
+    let output = person.run(&["key", "list", "--limit", "101", "--json"]);
     assert_eq!(names(&serde_json::from_slice(&output.stdout).unwrap()).len(), 101);
     assert!(stderr_of(&output).ends_with("keymeter: these are 101 of 103; --limit N shows more\n"));
 }
@@ -419,11 +443,11 @@ async fn a_user_without_rights_gets_the_sentence_of_the_server() {
     let create = ["user", "create", "ana", "--password-stdin"];
     stdout_of(&root.run_with_input(&create, "a long password"));
     // The exit code is that of the cause, also where the server answers with status 200.
-    assert_eq!(root.refusal(&["token", "show", "9"]), (4, "there is no such token (not_found)".to_owned()));
+    assert_eq!(root.refusal(&["key", "show", "9"]), (4, "there is no such token (not_found)".to_owned()));
     let person = Person::new();
     let login = ["login", "--server", &server.base, "--username", "ana", "--password-stdin"];
     stdout_of(&person.run_with_input(&login, "a long password"));
-    let (code, message) = person.refusal(&["token", "list"]);
+    let (code, message) = person.refusal(&["key", "list"]);
     assert_eq!((code, message.contains("(token_api_not_enabled)")), (3, true), "{message}");
     let (code, message) = person.refusal(&["user", "list"]);
     assert_eq!((code, message.contains("(not_an_administrator)")), (3, true), "{message}");
@@ -440,7 +464,7 @@ async fn an_access_token_that_is_not_valid_is_refused_with_what_to_do() {
          login --server {}",
         server.base
     );
-    assert_eq!(person.refusal(&["token", "list"]), (3, sentence));
+    assert_eq!(person.refusal(&["key", "list"]), (3, sentence));
 }
 
 #[test]
@@ -448,19 +472,19 @@ fn a_server_that_is_not_named_or_cannot_be_used_is_refused() {
     let person = Person::new();
     let sentence = "no server is named; sign in with `keymeter login --server https://keys.example.org`, or set \
                     KEYMETER_URL and KEYMETER_ACCESS_TOKEN";
-    assert_eq!(person.refusal(&["token", "list"]), (3, sentence.to_owned()));
+    assert_eq!(person.refusal(&["key", "list"]), (3, sentence.to_owned()));
     let sentence = "which server? give its address: --server https://keys.example.org";
     assert_eq!(person.refusal(&["login"]), (2, sentence.to_owned()));
     let sentence = "http://keys.example.org would send your password or access token unencrypted; use https://, or \
                     allow it with --insecure-http";
-    assert_eq!(person.refusal(&["token", "list", "--server", "http://keys.example.org"]), (2, sentence.to_owned()));
+    assert_eq!(person.refusal(&["key", "list", "--server", "http://keys.example.org"]), (2, sentence.to_owned()));
     let sentence = "there is no access token for http://127.0.0.1:1; sign in with `keymeter login --server \
                     http://127.0.0.1:1`, or set KEYMETER_URL and KEYMETER_ACCESS_TOKEN";
-    assert_eq!(person.refusal(&["token", "list", "--server", "http://127.0.0.1:1"]), (3, sentence.to_owned()));
+    assert_eq!(person.refusal(&["key", "list", "--server", "http://127.0.0.1:1"]), (3, sentence.to_owned()));
 
     let mut person = Person::new();
     person.environment.push(("KEYMETER_ACCESS_TOKEN", "kma_x".to_owned()));
-    let (code, message) = person.refusal(&["token", "list", "--server", "http://127.0.0.1:1"]);
+    let (code, message) = person.refusal(&["key", "list", "--server", "http://127.0.0.1:1"]);
     let sentence = "cannot reach http://127.0.0.1:1: Connection refused (os error 111); check the address, and that the \
                     server runs";
     assert_eq!((code, message), (6, sentence.to_owned()));
@@ -471,7 +495,7 @@ fn an_access_token_follows_no_redirect_and_no_login_of_another_server() {
     let mut person = Person::new();
     person.environment.push(("KEYMETER_ACCESS_TOKEN", "kma_x".to_owned()));
     let moved = "HTTP/1.1 307 Moved\r\nLocation: http://127.0.0.1:9/x\r\nContent-Length: 0\r\n\r\n";
-    for arguments in [&["token", "list"][..], &["token", "enable", "7"]] {
+    for arguments in [&["key", "list"][..], &["key", "enable", "7"]] {
         let (address, thread) = other_server(moved);
         let (code, message) = person.refusal(&[arguments, &["--server", &address]].concat());
         let sentence = format!(
@@ -538,14 +562,14 @@ fn completion_and_manual_pages_know_the_commands_and_no_option_takes_a_secret() 
     for shell in ["bash", "zsh", "fish"] {
         let script = person.stdout(&["completion", shell]);
         assert!(script.contains("keymeter") && script.contains("whoami") && script.contains("add-usd"), "{shell}");
-        for secret in ["--password ", "--access-token ", "--key "] {
+        for secret in ["--password ", "--access-token ", "--secret "] {
             assert!(!script.contains(secret), "{shell}: {secret}");
         }
     }
     let pages = person.home.path().join("man/man1");
     person.stdout(&["man", pages.to_str().unwrap()]);
-    let page = std::fs::read_to_string(pages.join("keymeter-token-create.1")).unwrap();
-    assert!(page.contains("keymeter token create ci"), "{page}");
+    let page = std::fs::read_to_string(pages.join("keymeter-key-create.1")).unwrap();
+    assert!(page.contains("keymeter key create ci"), "{page}");
     let help = person.stdout(&["--help"]);
     assert!(help.starts_with("Issues API keys and enforces what each may spend.\n"), "{help}");
     assert!(help.contains("Exit codes: 0 done") && help.contains("KEYMETER_ACCESS_TOKEN"));

@@ -72,8 +72,9 @@ enum Command {
     Front(Box<front::FrontArgs>),
     /// Apply the pending database migrations, then exit.
     Migrate,
-    /// Manage your tokens and their keys on a server.
-    Token(keys::TokenArgs),
+    /// Manage your keys on a server.
+    #[command(alias = "token")]
+    Key(keys::KeyArgs),
     /// Show what was spent, on a server.
     Usage(usage::UsageArgs),
     /// Show who did what, on a server.
@@ -147,7 +148,7 @@ enum Command {
     },
     /// Write manual pages into a directory.
     #[command(after_help = "Example:
-  keymeter man ~/.local/share/man/man1 && man keymeter-token-create")]
+  keymeter man ~/.local/share/man/man1 && man keymeter-key-create")]
     Man {
         /// The directory. It is created if needed.
         directory: PathBuf,
@@ -159,9 +160,9 @@ const HELP: &str = "Without a command, `keymeter` runs the service.
 
 Work with a server:
   keymeter login --server https://keys.example.org
-  keymeter token create ci --usd 5 --expires 90d
-  keymeter token list
-  keymeter usage report --by token
+  keymeter key create ci --usd 5 --expires 90d
+  keymeter key list
+  keymeter usage report --by key
   keymeter top
 
 Environment:
@@ -274,7 +275,7 @@ fn execute(cli: Cli) -> Result<ExitCode, CommandFailure> {
             | Command::Openapi
             | Command::Settings
             | Command::Prices(_)
-            | Command::Token(_)
+            | Command::Key(_)
             | Command::Usage(_)
             | Command::Audit(_)
             | Command::Top(_)
@@ -302,7 +303,7 @@ fn run_without_settings(command: Command) -> Result<Option<Command>, CommandFail
         Command::Openapi => print_line(&app::openapi_json()),
         Command::Settings => print_line(keymeter::config::DEFAULTS.trim_end()),
         Command::Prices(args) => prices::run(args)?,
-        Command::Token(args) => keys::run(args)?,
+        Command::Key(args) => keys::run(args)?,
         Command::Usage(args) => usage::run(args)?,
         Command::Audit(args) => audit::run(args)?,
         Command::Top(args) => top::run(&args)?,

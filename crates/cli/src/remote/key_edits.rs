@@ -1,10 +1,10 @@
-//! `keymeter token create`, `update`, `enable` and `disable`.
+//! `keymeter key create`, `update`, `enable` and `disable`.
 
 use clap::{ArgGroup, Args};
 use serde_json::{Value, json};
 
-use super::key_fields::TokenFields;
-use super::key_view::Token;
+use super::key_fields::KeyFields;
+use super::key_view::Key;
 use super::values::{id_arg, signed_usd_arg, usd_arg};
 use super::{Remote, nothing_to_change, now};
 use crate::failure::CommandFailure;
@@ -25,17 +25,17 @@ pub struct CreateArgs {
     #[arg(long, group = "amount", help_heading = "Amount (one of these)")]
     unlimited: bool,
     #[command(flatten)]
-    fields: TokenFields,
+    fields: KeyFields,
 }
 
 #[derive(Debug, Args)]
 #[command(group(ArgGroup::new("amount")))]
 pub struct UpdateArgs {
-    /// The token's id.
+    /// The key's id.
     #[arg(value_parser = id_arg)]
     id: i64,
     /// Another name.
-    #[arg(long, help_heading = "Token")]
+    #[arg(long, help_heading = "Key")]
     name: Option<String>,
     /// Add quota units, or take them away: --add-quota=-500. Exact while the key is being used.
     #[arg(
@@ -56,14 +56,14 @@ pub struct UpdateArgs {
     #[arg(long, value_name = "DOLLARS", group = "amount", value_parser = usd_arg, help_heading = "Amount (one of these)")]
     set_usd: Option<i64>,
     /// Only your wallet limits what the key may spend; `--unlimited=no` brings back the limit that it had.
-    #[arg(long, value_name = "yes|no", hide_possible_values = true, value_parser = clap::builder::BoolishValueParser::new(), num_args = 0..=1, require_equals = true, default_missing_value = "yes", help_heading = "Token")]
+    #[arg(long, value_name = "yes|no", hide_possible_values = true, value_parser = clap::builder::BoolishValueParser::new(), num_args = 0..=1, require_equals = true, default_missing_value = "yes", help_heading = "Key")]
     unlimited: Option<bool>,
     #[command(flatten)]
-    fields: TokenFields,
+    fields: KeyFields,
 }
 
 impl Remote {
-    pub fn create_token(&self, args: &CreateArgs) -> Result<(), CommandFailure> {
+    pub fn create_key(&self, args: &CreateArgs) -> Result<(), CommandFailure> {
         let mut body = args.fields.body(now());
         body.insert("name".to_owned(), args.name.clone().into());
         body.insert("unlimited_quota".to_owned(), args.unlimited.into());
@@ -71,13 +71,13 @@ impl Remote {
             body.insert("remain_quota".to_owned(), units.into());
         }
         let data = self.create_once("/api/token/", &body.into())?;
-        self.show(&data, |token: Token| {
-            print_error(&format!("created the token {}; `keymeter token key {0}` shows its key again", token.id));
-            print_line(&token.key);
+        self.show(&data, |key: Key| {
+            print_error(&format!("created the key {}; `keymeter key reveal {0}` shows its key again", key.id));
+            print_line(&key.key);
         })
     }
 
-    pub fn update_token(&self, args: &UpdateArgs) -> Result<(), CommandFailure> {
+    pub fn update_key(&self, args: &UpdateArgs) -> Result<(), CommandFailure> {
         let mut body = args.fields.body(now());
         let mut set = |name: &str, value: Option<Value>| value.map(|value| body.insert(name.to_owned(), value));
         set("name", args.name.as_deref().map(Into::into));
@@ -85,16 +85,16 @@ impl Remote {
         set("remain_quota", args.set_quota.or(args.set_usd).map(Into::into));
         set("unlimited_quota", args.unlimited.map(Into::into));
         if body.is_empty() {
-            return Err(nothing_to_change("keymeter token update --help"));
+            return Err(nothing_to_change("keymeter key update --help"));
         }
         body.insert("id".to_owned(), args.id.into());
         let data = self.client.put("/api/token/", &body.into())?;
-        self.show(&data, |token: Token| token.print())
+        self.show(&data, |key: Key| key.print())
     }
 
-    pub fn switch_token(&self, id: i64, status: i64, done: &str) -> Result<(), CommandFailure> {
+    pub fn switch_key(&self, id: i64, status: i64, done: &str) -> Result<(), CommandFailure> {
         let data = self.client.put("/api/token/?status_only=1", &json!({ "id": id, "status": status }))?;
-        self.done(&data, &format!("{done} the token {id}"));
+        self.done(&data, &format!("{done} the key {id}"));
         Ok(())
     }
 }

@@ -1,4 +1,4 @@
-//! The fields of a token as options, for creating and changing one. Only what is named is sent.
+//! The fields of a key as options, for creating and changing one. Only what is named is sent.
 
 use clap::Args;
 use serde::Serialize;
@@ -7,19 +7,19 @@ use serde_json::{Map, Value, json};
 use super::values::{Expiry, limit_arg};
 use keymeter::domain::time::UnixTime;
 
-/// Options that `token create` and `token update` share.
+/// Options that `key create` and `key update` share.
 #[derive(Debug, Args)]
-pub struct TokenFields {
+pub struct KeyFields {
     /// When the key stops working: never, a time from now (12h, 90d, 2w), a day (2027-01-31, from 00:00 UTC on), or
     /// 2027-01-31T12:00:00Z.
-    #[arg(long, value_name = "WHEN", value_parser = Expiry::parse, help_heading = "Token")]
+    #[arg(long, value_name = "WHEN", value_parser = Expiry::parse, help_heading = "Key")]
     expires: Option<Expiry>,
     /// Models that the key may use, separated by commas; `gpt-4*` is a pattern. `all` allows every model.
-    #[arg(long, value_name = "NAMES", help_heading = "Token")]
+    #[arg(long, value_name = "NAMES", help_heading = "Key")]
     models: Option<String>,
     /// Addresses and networks that may use the key, separated by commas: 10.0.0.0/8,192.0.2.7. `all` allows every
     /// address.
-    #[arg(long, value_name = "NETWORKS", help_heading = "Token")]
+    #[arg(long, value_name = "NETWORKS", help_heading = "Key")]
     addresses: Option<String>,
     #[command(flatten)]
     plain: PlainFields,
@@ -47,17 +47,17 @@ pub struct TokenFields {
 #[derive(Debug, Args, Serialize)]
 struct PlainFields {
     /// The group; an empty text is the owner's group.
-    #[arg(long, help_heading = "Token")]
+    #[arg(long, help_heading = "Key")]
     group: Option<String>,
     /// A note of the owner.
-    #[arg(long, value_name = "TEXT", help_heading = "Token")]
+    #[arg(long, value_name = "TEXT", help_heading = "Key")]
     note: Option<String>,
     /// Whether users of the key see the addresses of its requests.
-    #[arg(long, value_name = "YES", help_heading = "Token", value_parser = clap::builder::BoolishValueParser::new())]
+    #[arg(long, value_name = "YES", help_heading = "Key", value_parser = clap::builder::BoolishValueParser::new())]
     show_addresses: Option<bool>,
 }
 
-impl TokenFields {
+impl KeyFields {
     /// The fields that were named, as the API writes them.
     pub fn body(&self, now: UnixTime) -> Map<String, Value> {
         let mut body = Map::new();

@@ -1,24 +1,24 @@
-//! `keymeter token list`
+//! `keymeter key list`
 
 use clap::{Args, ValueEnum};
 
-use super::key_view::{DeletedToken, Token};
+use super::key_view::{DeletedKey, Key};
 use super::terminal::{Table, quota, time};
 use super::{Remote, filter};
 use crate::failure::CommandFailure;
 
 #[derive(Debug, Args)]
 pub struct ListArgs {
-    /// Only tokens whose name contains this text.
+    /// Only keys whose name contains this text.
     #[arg(long, value_name = "TEXT")]
     search: Option<String>,
-    /// Deleted tokens that can be restored.
+    /// Deleted keys that can be restored.
     #[arg(long, conflicts_with_all = ["search", "status", "group"])]
     deleted: bool,
-    /// Only tokens with this status.
+    /// Only keys with this status.
     #[arg(long, value_enum)]
     status: Option<Status>,
-    /// Only tokens of this group; `own` is the owner's group.
+    /// Only keys of this group; `own` is the owner's group.
     #[arg(long)]
     group: Option<String>,
     /// The order: id, name, `remain_quota`, `used_quota`, `accessed_time` or `expired_time`.
@@ -32,7 +32,7 @@ pub struct ListArgs {
     limit: usize,
 }
 
-/// The status of a token. Administrators see more under `state`.
+/// The status of a key. Administrators see more under `state`.
 #[derive(Debug, Clone, Copy, ValueEnum)]
 enum Status {
     Enabled,
@@ -54,7 +54,7 @@ impl Status {
 }
 
 impl Remote {
-    pub fn list_tokens(&self, args: &ListArgs) -> Result<(), CommandFailure> {
+    pub fn list_keys(&self, args: &ListArgs) -> Result<(), CommandFailure> {
         let filters = [
             filter("deleted", args.deleted.then_some("1").as_ref()),
             filter("keyword", args.search.as_ref()),
@@ -67,25 +67,25 @@ impl Remote {
         // A search counts against a limit; a list does not.
         let path = if args.search.is_some() { "/api/token/search" } else { "/api/token/" };
         if args.deleted {
-            return self.list(path, &filters, args.limit, |tokens: Vec<DeletedToken>| {
+            return self.list(path, &filters, args.limit, |keys: Vec<DeletedKey>| {
                 let mut table = Table::new(&["ID", "NAME", "KEY", "DELETED", "RESTORABLE UNTIL"]);
-                for DeletedToken { token, deleted_time, restorable_until } in tokens {
+                for DeletedKey { key, deleted_time, restorable_until } in keys {
                     let times = [time(deleted_time), time(restorable_until)];
-                    table.row([vec![token.id.to_string(), token.name, token.masked_key], times.to_vec()].concat());
+                    table.row([vec![key.id.to_string(), key.name, key.masked_key], times.to_vec()].concat());
                 }
                 table.print();
             });
         }
-        self.list(path, &filters, args.limit, |tokens: Vec<Token>| {
+        self.list(path, &filters, args.limit, |keys: Vec<Key>| {
             let mut table = Table::new(&["ID", "NAME", "KEY", "STATE", "REMAINING", "USED", "EXPIRES"]);
-            for token in tokens {
-                let (remaining, expires) = (token.remaining(), token.expires());
-                let used = quota(token.used_quota);
+            for key in keys {
+                let (remaining, expires) = (key.remaining(), key.expires());
+                let used = quota(key.used_quota);
                 table.row(vec![
-                    token.id.to_string(),
-                    token.name,
-                    token.masked_key,
-                    token.state,
+                    key.id.to_string(),
+                    key.name,
+                    key.masked_key,
+                    key.state,
                     remaining,
                     used,
                     expires,

@@ -1,13 +1,13 @@
-//! What people see of a token.
+//! What people see of a key.
 
 use serde::Deserialize;
 use serde_json::Value;
 
 use super::terminal::{print_facts, quota, time};
 
-/// What people see of a token.
+/// What people see of a key.
 #[derive(Debug, Deserialize)]
-pub struct Token {
+pub struct Key {
     pub id: i64,
     pub name: String,
     #[serde(default)]
@@ -31,14 +31,14 @@ pub struct Token {
 }
 
 #[derive(Debug, Deserialize)]
-pub struct DeletedToken {
+pub struct DeletedKey {
     #[serde(flatten)]
-    pub token: Token,
+    pub key: Key,
     pub deleted_time: i64,
     pub restorable_until: i64,
 }
 
-impl Token {
+impl Key {
     pub fn remaining(&self) -> String {
         if self.unlimited_quota { "unlimited".to_owned() } else { quota(self.remain_quota) }
     }

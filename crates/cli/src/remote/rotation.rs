@@ -1,4 +1,4 @@
-//! `keymeter token rotate`, `old-keys`, `end-old-key` and `restore`.
+//! `keymeter key rotate`, `old-keys`, `end-old-key` and `restore`.
 
 use clap::{Args, ValueEnum};
 use serde::Deserialize;
@@ -10,10 +10,10 @@ use super::values::{duration_arg, id_arg};
 use crate::failure::CommandFailure;
 use crate::output::{print_error, print_line};
 
-/// `keymeter token rotate`
+/// `keymeter key rotate`
 #[derive(Debug, Args)]
 pub struct RotateArgs {
-    /// The token's id.
+    /// The key's id.
     #[arg(value_parser = id_arg)]
     id: i64,
     /// How long the old key goes on working: 24h, 7d, at most 30d; 0s with `--grace-from now` ends it at once.
@@ -73,8 +73,8 @@ impl Remote {
         })
     }
 
-    pub fn list_old_keys(&self, token: i64) -> Result<(), CommandFailure> {
-        let data = self.client.get(&format!("/api/token/{token}/old_keys"), &[])?;
+    pub fn list_old_keys(&self, key: i64) -> Result<(), CommandFailure> {
+        let data = self.client.get(&format!("/api/token/{key}/old_keys"), &[])?;
         self.show(&data, |old_keys: Vec<OldKey>| {
             let mut table = Table::new(&["ID", "KEY", "WORKS UNTIL", "LAST USED"]);
             for old in old_keys {
@@ -85,16 +85,16 @@ impl Remote {
         })
     }
 
-    pub fn end_old_key(&self, token: i64, id: i64, yes: bool) -> Result<(), CommandFailure> {
-        confirm(&format!("end the old key {id} of the token {token}; it stops working at once"), yes)?;
-        let data = self.client.delete(&format!("/api/token/{token}/old_keys/{id}"))?;
-        self.done(&data, &format!("ended the old key {id} of the token {token}"));
+    pub fn end_old_key(&self, key: i64, id: i64, yes: bool) -> Result<(), CommandFailure> {
+        confirm(&format!("end the old key {id} of the key {key}; it stops working at once"), yes)?;
+        let data = self.client.delete(&format!("/api/token/{key}/old_keys/{id}"))?;
+        self.done(&data, &format!("ended the old key {id} of the key {key}"));
         Ok(())
     }
 
-    pub fn restore_token(&self, id: i64) -> Result<(), CommandFailure> {
+    pub fn restore_key(&self, id: i64) -> Result<(), CommandFailure> {
         let data = self.client.post(&format!("/api/token/{id}/restore"), &json!({}))?;
-        self.done(&data, &format!("restored the token {id}"));
+        self.done(&data, &format!("restored the key {id}"));
         Ok(())
     }
 }

@@ -25,12 +25,12 @@ enum UsageCommand {
     /// What was spent, by day or by something else.
     #[command(after_help = "Examples:
   keymeter usage report
-  keymeter usage report --from 2027-01-01 --to 2027-01-31 --by token,model
+  keymeter usage report --from 2027-01-01 --to 2027-01-31 --by key,model
   keymeter usage report --by user --everyone")]
     Report(ReportArgs),
     /// Single requests, newest first.
     #[command(after_help = "Examples:
-  keymeter usage requests --token 7
+  keymeter usage requests --key 7
   keymeter usage requests --outcome refused --limit 20")]
     Requests(RequestsArgs),
 }
@@ -43,10 +43,10 @@ struct Selection {
     /// The last day.
     #[arg(long, value_name = "DAY")]
     to: Option<String>,
-    /// Only the token with this id.
-    #[arg(long, value_name = "ID")]
-    token: Option<i64>,
-    /// The usage of everyone, not only of your tokens. For administrators.
+    /// Only the key with this id.
+    #[arg(long, alias = "token", value_name = "ID")]
+    key: Option<i64>,
+    /// The usage of everyone, not only of your keys. For administrators.
     #[arg(long)]
     everyone: bool,
     /// Only the user with this id. For administrators.
@@ -58,7 +58,7 @@ struct Selection {
 struct ReportArgs {
     #[command(flatten)]
     selection: Selection,
-    /// What the rows are: day, month, token, model, or several of them, separated by commas; with --everyone also user
+    /// What the rows are: day, month, key, model, or several of them, separated by commas; with --everyone also user
     /// and gateway.
     #[arg(long, value_name = "WHAT", default_value = "day")]
     by: String,
@@ -121,7 +121,7 @@ const COLUMNS: [(&str, &str); 6] = [
     ("date", "DAY"),
     ("month", "MONTH"),
     ("username", "USER"),
-    ("token_name", "TOKEN"),
+    ("token_name", "KEY"),
     ("model", "MODEL"),
     ("gateway_name", "GATEWAY"),
 ];
@@ -144,7 +144,7 @@ impl Selection {
         let filters = [
             filter("from", self.from.as_ref()),
             filter("to", self.to.as_ref()),
-            filter("token_id", self.token.as_ref()),
+            filter("token_id", self.key.as_ref()),
             filter("user_id", self.user.as_ref()),
         ];
         filters.into_iter().flatten().collect()
@@ -154,7 +154,9 @@ impl Selection {
 impl Remote {
     fn report(&self, args: &ReportArgs) -> Result<(), CommandFailure> {
         let mut query = args.selection.filters();
-        query.push(("group_by", args.by.clone()));
+        // The API calls keys tokens.
+        let by: Vec<&str> = args.by.split(',').map(|what| if what.trim() == "key" { "token" } else { what }).collect();
+        query.push(("group_by", by.join(",")));
         let data = self.client.get(args.selection.prefix(), &query)?;
         self.show(&data, |report: Report| report.print())
     }
@@ -186,7 +188,7 @@ impl Remote {
 }
 
 fn print_requests(requests: &[Request]) {
-    let mut table = Table::new(&["AT", "OUTCOME", "TOKEN", "MODEL", "QUOTA", "INPUT", "OUTPUT", "REQUEST", "REASON"]);
+    let mut table = Table::new(&["AT", "OUTCOME", "KEY", "MODEL", "QUOTA", "INPUT", "OUTPUT", "REQUEST", "REASON"]);
     for request in requests {
         let reason = request.refusal.as_ref().and_then(|refusal| refusal.get("reason")?.as_str());
         table.row(vec![

@@ -43,7 +43,7 @@ pub enum UserCommand {
         /// The user's name.
         username: String,
     },
-    /// Delete a user with all tokens. Needs a server.
+    /// Delete a user with all keys. Needs a server.
     Delete {
         /// The user's name.
         username: String,
@@ -74,7 +74,7 @@ pub struct ListArgs {
 
 #[derive(Debug, Clone, Copy, ValueEnum)]
 pub enum RoleName {
-    /// Manages its own tokens.
+    /// Manages its own keys.
     User,
     /// Manages other users too.
     Admin,
@@ -176,7 +176,7 @@ impl Remote {
             UserCommand::Disable { username } => self.switch_user(&username, 2, "disabled"),
             UserCommand::Delete { username, yes } => {
                 let id = self.user_id(&username)?;
-                confirm(&format!("delete the user {username} with all tokens"), yes)?;
+                confirm(&format!("delete the user {username} with all keys"), yes)?;
                 let data = self.client.delete(&format!("/api/admin/users/{id}"))?;
                 self.done(&data, &format!("deleted the user {username}"));
                 Ok(())

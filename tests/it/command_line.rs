@@ -13,29 +13,29 @@ use crate::harness::process::keymeter;
 use crate::harness::{Client, ROOT_PASSWORD, Server};
 
 /// A person at a machine of their own.
-struct Person {
-    home: tempfile::TempDir,
-    environment: Vec<(&'static str, String)>,
+pub struct Person {
+    pub home: tempfile::TempDir,
+    pub environment: Vec<(&'static str, String)>,
 }
 
 impl Person {
-    fn new() -> Self {
+    pub fn new() -> Self {
         Self { home: tempfile::tempdir().unwrap(), environment: Vec::new() }
     }
 
     /// With the access token of `root` in the environment.
-    async fn root(server: &Server) -> Self {
+    pub async fn root(server: &Server) -> Self {
         let mut person = Self::new();
         person.environment.push(("KEYMETER_URL", server.base.clone()));
         person.environment.push(("KEYMETER_ACCESS_TOKEN", access_token_of_root(server).await));
         person
     }
 
-    fn run(&self, arguments: &[&str]) -> Output {
+    pub fn run(&self, arguments: &[&str]) -> Output {
         self.run_with_input(arguments, "")
     }
 
-    fn run_with_input(&self, arguments: &[&str], input: &str) -> Output {
+    pub fn run_with_input(&self, arguments: &[&str], input: &str) -> Output {
         let home = self.home.path().to_str().unwrap();
         let environment = self.environment.iter().map(|(name, value)| (*name, value.as_str()));
         let settings: Vec<_> = environment.chain([("HOME", home)]).collect();
@@ -48,38 +48,38 @@ impl Person {
     }
 
     #[track_caller]
-    fn stdout(&self, arguments: &[&str]) -> String {
+    pub fn stdout(&self, arguments: &[&str]) -> String {
         stdout_of(&self.run(arguments))
     }
 
     #[track_caller]
-    fn json(&self, arguments: &[&str]) -> Value {
+    pub fn json(&self, arguments: &[&str]) -> Value {
         serde_json::from_str(&self.stdout(&[arguments, &["--json"]].concat())).unwrap()
     }
 
     /// The exit code and the last line of standard error.
     #[track_caller]
-    fn refusal(&self, arguments: &[&str]) -> (i32, String) {
+    pub fn refusal(&self, arguments: &[&str]) -> (i32, String) {
         refusal_of(&self.run(arguments))
     }
 
-    fn login_file(&self) -> PathBuf {
+    pub fn login_file(&self) -> PathBuf {
         self.home.path().join(".config/keymeter/login.toml")
     }
 }
 
 #[track_caller]
-fn stdout_of(output: &Output) -> String {
+pub fn stdout_of(output: &Output) -> String {
     assert!(output.status.success(), "{}", stderr_of(output));
     String::from_utf8(output.stdout.clone()).unwrap()
 }
 
-fn stderr_of(output: &Output) -> String {
+pub fn stderr_of(output: &Output) -> String {
     String::from_utf8(output.stderr.clone()).unwrap()
 }
 
 #[track_caller]
-fn refusal_of(output: &Output) -> (i32, String) {
+pub fn refusal_of(output: &Output) -> (i32, String) {
     let stderr = stderr_of(output);
     assert!(output.stdout.is_empty(), "{}", String::from_utf8_lossy(&output.stdout));
     let last = stderr.lines().last().unwrap_or_default();
@@ -384,7 +384,8 @@ async fn users_and_gateways_are_those_of_the_server_that_is_named_or_of_the_loca
     person.stdout(&["user", "update", "ana", "--per-month", "77"]);
     let ana = person.json(&["user", "show", "ana"]);
     assert_eq!((&ana["quota"], &ana["period_limits"]["month"]), (&json!(1_250_000), &json!(77)));
-    assert_eq!(person.stdout(&["user", "disable", "ana"]), "disabled the user ana\n");
+    let ana_id = ana["id"].to_string();
+    assert_eq!(person.stdout(&["user", "disable", "ana"]), format!("disabled the user ana (id {ana_id})\n"));
     assert!(person.stdout(&["user", "list"]).contains("disabled"));
     let changed = person.run_with_input(&["user", "password", "ana", "--password-stdin", "--json"], "a new password\n");
     assert_eq!(serde_json::from_str::<Value>(&stdout_of(&changed)).unwrap()["username"], "ana");
@@ -398,7 +399,7 @@ async fn users_and_gateways_are_those_of_the_server_that_is_named_or_of_the_loca
     }
     let only_local = "a server cannot do this; run on its machine: keymeter user unlock ana --local";
     assert_eq!(person.refusal(&["user", "unlock", "ana"]), (2, only_local.to_owned()));
-    assert_eq!(person.stdout(&["user", "delete", "ana", "--yes"]), "deleted the user ana\n");
+    assert_eq!(person.stdout(&["user", "delete", &ana_id, "--yes"]), format!("deleted the user {ana_id}\n"));
 
     let gateway = person.json(&["gateway", "create", "edge"]);
     assert!(gateway["credential"].as_str().unwrap().starts_with("kmg_"));

@@ -3,6 +3,7 @@
 use clap::{Args, Subcommand};
 
 use super::failure::CommandFailure;
+use super::remote::named::{Candidate, Found, GATEWAYS, Named};
 use super::remote::target::PlaceOptions;
 use super::remote::terminal::confirm;
 use super::remote::values::id_arg;
@@ -10,7 +11,7 @@ use super::with_app;
 use crate::output::print_line;
 use keymeter::config::Config;
 use keymeter::domain::audit::Actor;
-use keymeter::domain::gateway::GatewayCredential;
+use keymeter::domain::gateway::{Gateway, GatewayCredential};
 use keymeter::domain::id::{GatewayCredentialId, GatewayId};
 use keymeter::domain::text;
 use keymeter::service::gateways::Gateways;
@@ -39,9 +40,8 @@ enum GatewayCommand {
     List,
     /// Revoke a gateway and all its credentials.
     Revoke {
-        /// The gateway's id.
-        #[arg(value_parser = id_arg)]
-        id: i64,
+        /// The gateway's name or id.
+        gateway: Named,
         /// Do not ask.
         #[arg(long)]
         yes: bool,
@@ -55,15 +55,13 @@ enum GatewayCommand {
 enum CredentialCommand {
     /// Create another credential of a gateway and print it. It is shown only this once.
     Create {
-        /// The gateway's id.
-        #[arg(value_parser = id_arg)]
-        gateway: i64,
+        /// The gateway's name or id.
+        gateway: Named,
     },
     /// Revoke a credential. The other credentials of the gateway stay valid.
     Revoke {
-        /// The gateway's id.
-        #[arg(value_parser = id_arg)]
-        gateway: i64,
+        /// The gateway's name or id.
+        gateway: Named,
         /// The credential's id.
         #[arg(value_parser = id_arg)]
         id: i64,
@@ -77,7 +75,9 @@ impl GatewayCommand {
     /// Asks before what cannot be undone.
     fn confirm(&self) -> Result<(), CommandFailure> {
         match self {
-            Self::Revoke { id, yes } => confirm(&format!("revoke the gateway {id}; it stops working at once"), *yes),
+            Self::Revoke { gateway, yes } => {
+                confirm(&format!("revoke the gateway {gateway}; it stops working at once"), *yes)
+            }
             Self::Credential(CredentialCommand::Revoke { gateway, id, yes }) => {
                 confirm(&format!("revoke the credential {id} of the gateway {gateway}; it stops working at once"), *yes)
             }
@@ -93,10 +93,10 @@ pub fn run_remote(args: GatewayArgs) -> Result<(), CommandFailure> {
     match args.command {
         GatewayCommand::Create { name } => remote.create_gateway(&name),
         GatewayCommand::List => remote.list_gateways(),
-        GatewayCommand::Revoke { id, .. } => remote.revoke_gateway(id),
-        GatewayCommand::Credential(CredentialCommand::Create { gateway }) => remote.create_credential(gateway),
+        GatewayCommand::Revoke { gateway, .. } => remote.revoke_gateway(&gateway),
+        GatewayCommand::Credential(CredentialCommand::Create { gateway }) => remote.create_credential(&gateway),
         GatewayCommand::Credential(CredentialCommand::Revoke { gateway, id, .. }) => {
-            remote.revoke_credential(gateway, id)
+            remote.revoke_credential(&gateway, id)
         }
     }
 }
@@ -109,20 +109,22 @@ pub async fn run(config: &Config, args: GatewayArgs) -> Result<(), CommandFailur
         match args.command {
             GatewayCommand::Create { name } => create(gateways, &name).await,
             GatewayCommand::List => list(gateways).await,
-            GatewayCommand::Revoke { id, .. } => {
-                let revoked = gateways.revoke(Actor::Operator, GatewayId::new(id)).await;
+            GatewayCommand::Revoke { gateway, .. } => {
+                let found = find(gateways, &gateway).await?;
+                let revoked = gateways.revoke(Actor::Operator, GatewayId::new(found.id)).await;
                 revoked.map_err(CommandFailure::refused)?;
-                print_line(&format!("revoked the gateway {id}"));
+                print_line(&format!("revoked the gateway {found}"));
                 Ok(())
             }
             GatewayCommand::Credential(CredentialCommand::Create { gateway }) => {
-                create_credential(gateways, GatewayId::new(gateway)).await
+                create_credential(gateways, &find(gateways, &gateway).await?).await
             }
             GatewayCommand::Credential(CredentialCommand::Revoke { gateway, id, .. }) => {
-                let (gateway_id, credential_id) = (GatewayId::new(gateway), GatewayCredentialId::new(id));
+                let found = find(gateways, &gateway).await?;
+                let (gateway_id, credential_id) = (GatewayId::new(found.id), GatewayCredentialId::new(id));
                 let revoked = gateways.revoke_credential(Actor::Operator, gateway_id, credential_id).await;
                 revoked.map_err(CommandFailure::refused)?;
-                print_line(&format!("revoked the credential {id} of the gateway {gateway}"));
+                print_line(&format!("revoked the credential {id} of the gateway {found}"));
                 Ok(())
             }
         }
@@ -140,8 +142,19 @@ async fn create(gateways: &Gateways, name: &str) -> Result<(), CommandFailure> {
     Ok(())
 }
 
-async fn create_credential(gateways: &Gateways, gateway: GatewayId) -> Result<(), CommandFailure> {
-    let created = gateways.create_credential(Actor::Operator, gateway).await;
+/// The gateway of the local database that an argument names.
+async fn find(gateways: &Gateways, named: &Named) -> Result<Found, CommandFailure> {
+    if let Some(found) = named.by_id() {
+        return Ok(found);
+    }
+    let all = gateways.list().await.map_err(CommandFailure::refused)?;
+    let candidate =
+        |(gateway, _): (Gateway, _)| Candidate { id: gateway.id.get(), name: gateway.name, details: String::new() };
+    GATEWAYS.only(named, all.into_iter().map(candidate).collect())
+}
+
+async fn create_credential(gateways: &Gateways, gateway: &Found) -> Result<(), CommandFailure> {
+    let created = gateways.create_credential(Actor::Operator, GatewayId::new(gateway.id)).await;
     let (credential, secret) = created.map_err(CommandFailure::refused)?;
     let (id, secret) = (credential.id, secret.expose());
     print_line(&format!("created the credential {id} of the gateway {gateway}, shown only this once: {secret}"));

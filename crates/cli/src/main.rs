@@ -31,7 +31,7 @@ use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 
 use self::failure::CommandFailure;
 use self::remote::target::{RemoteOptions, ServerOptions};
-use self::remote::{audit, keys, login, top, usage};
+use self::remote::{audit, keys, login, named, top, usage};
 use crate::output::{print_error, print_line};
 use keymeter::app::{self, App, Opened};
 use keymeter::config::Config;
@@ -73,7 +73,7 @@ enum Command {
     /// Apply the pending database migrations, then exit.
     Migrate,
     /// Manage your keys on a server.
-    #[command(alias = "token")]
+    #[command(alias = "token", after_help = named::HELP)]
     Key(keys::KeyArgs),
     /// Show what was spent, on a server.
     Usage(usage::UsageArgs),
@@ -187,7 +187,9 @@ Runs `keymeter doctor`, which reads the whole ledger. What cannot be found out i
 Read the files before you send them: they have names of servers and the settings that administrators see.";
 
 const PLACE_HELP: &str = "On a server if --server, KEYMETER_URL or a login names one, as an administrator. On the local database, that of the
-settings on this machine, with --local or if no server is named. Standard error says which of them it was.";
+settings on this machine, with --local or if no server is named. Standard error says which of them it was.
+
+On a server, users and gateways are given by name or by id: digits are an id, and name:7 is a name that is digits.";
 
 fn main() -> ExitCode {
     match parsed().and_then(execute) {

@@ -6,6 +6,7 @@ use clap::{Args, Subcommand};
 use zeroize::Zeroizing;
 
 use super::failure::{CommandFailure, exit};
+use super::remote::named::Named;
 use super::remote::target::{NEEDS_SERVER, PlaceOptions};
 use super::remote::users::{self, RoleName};
 use super::with_app;
@@ -52,8 +53,8 @@ enum UserCommand {
     /// Set a user's password and end the user's sessions. Prints a generated password, unless one is read from standard
     /// input.
     Password {
-        /// The user's name.
-        username: String,
+        /// The user's name, or on a server the id.
+        user: Named,
         /// Read the password from standard input.
         #[arg(long)]
         password_stdin: bool,
@@ -62,7 +63,7 @@ enum UserCommand {
     /// database.
     Unlock {
         /// The user's name.
-        username: String,
+        user: Named,
     },
     #[command(flatten)]
     OnServer(users::UserCommand),
@@ -81,8 +82,8 @@ impl From<RoleName> for Role {
 /// Runs the command on the server that is named.
 pub fn run_remote(args: UserArgs) -> Result<(), CommandFailure> {
     // Only the operator of the machine forgets wrong passwords, because administrators may be locked out too.
-    if let UserCommand::Unlock { username } = &args.command {
-        let message = format!("a server cannot do this; run on its machine: keymeter user unlock {username} --local");
+    if let UserCommand::Unlock { user } = &args.command {
+        let message = format!("a server cannot do this; run on its machine: keymeter user unlock {user} --local");
         return Err(CommandFailure::new(exit::USAGE, message));
     }
     let json = args.place.remote.json;
@@ -92,9 +93,9 @@ pub fn run_remote(args: UserArgs) -> Result<(), CommandFailure> {
             let password = Password::for_server(password_stdin, json)?;
             password.print_after(remote.create_user(&username, role, token_api, password.as_str()))
         }
-        UserCommand::Password { username, password_stdin } => {
+        UserCommand::Password { user, password_stdin } => {
             let password = Password::for_server(password_stdin, json)?;
-            password.print_after(remote.set_password(&username, password.as_str()))
+            password.print_after(remote.set_password(&user, password.as_str()))
         }
         UserCommand::Unlock { .. } => Ok(()),
         UserCommand::OnServer(command) => remote.run_user(command),
@@ -113,18 +114,18 @@ pub async fn run(config: &Config, args: UserArgs) -> Result<(), CommandFailure> 
             })
             .await
         }
-        UserCommand::Password { username, password_stdin } => {
+        UserCommand::Password { user, password_stdin } => {
             let (password, new_password) = Password::new(password_stdin)?;
             with_app(config, async |app| {
-                let changed = app.state.users.reset_password(&username, &new_password).await;
+                let changed = app.state.users.reset_password(&user.text, &new_password).await;
                 changed.map_err(CommandFailure::refused)?;
-                print_line(&format!("changed the password of {username} and ended its sessions"));
+                print_line(&format!("changed the password of {user} and ended its sessions"));
                 password.print();
                 Ok(())
             })
             .await
         }
-        UserCommand::Unlock { username } => unlock(config, &username).await,
+        UserCommand::Unlock { user } => unlock(config, &user.text).await,
         UserCommand::OnServer(_) => Err(CommandFailure::new(exit::USAGE, NEEDS_SERVER)),
     }
 }

@@ -3,10 +3,11 @@
 use clap::{Args, Subcommand};
 use serde::Deserialize;
 
+use super::named::{ALL_KEYS, Found, GATEWAYS, Named, OWN_KEYS, USERS};
 use super::target::RemoteOptions;
 use super::terminal::{Table, time};
 use super::{Remote, filter};
-use crate::failure::CommandFailure;
+use crate::failure::{CommandFailure, exit};
 
 /// `keymeter audit`
 #[derive(Debug, Args)]
@@ -38,12 +39,12 @@ struct ListArgs {
     /// Only what was done to this kind of thing: `token`, `user`, `access_token`, `gateway` and others.
     #[arg(long, value_name = "KIND")]
     subject_kind: Option<String>,
-    /// Only what was done to the thing with this id. Needs --subject-kind.
-    #[arg(long, value_name = "ID", requires = "subject_kind")]
-    subject: Option<i64>,
-    /// Only what the user with this id did. For administrators.
-    #[arg(long, value_name = "ID", requires = "everyone")]
-    actor: Option<i64>,
+    /// Only what was done to this thing: the id, or the name of a key, a user or a gateway. Needs --subject-kind.
+    #[arg(long, value_name = "NAME|ID", requires = "subject_kind")]
+    subject: Option<Named>,
+    /// Only what this user did, by name or id. For administrators.
+    #[arg(long, value_name = "USER", requires = "everyone")]
+    actor: Option<Named>,
     /// The first day, such as 2027-01-01.
     #[arg(long, value_name = "DAY")]
     from: Option<String>,
@@ -70,11 +71,13 @@ pub fn run(args: AuditArgs) -> Result<(), CommandFailure> {
     let remote = Remote::connect(&args.options)?;
     let AuditCommand::List(args) = args.command;
     let path = if args.everyone { "/api/admin/audit" } else { "/api/user/activity" };
+    let subject = args.find_subject(&remote)?;
+    let actor = args.actor.as_ref().map(|actor| remote.find(&USERS, actor)).transpose()?;
     let filters = [
         filter("action", args.action.as_ref()),
         filter("subject_kind", args.subject_kind.as_ref()),
-        filter("subject_id", args.subject.as_ref()),
-        filter("actor_id", args.actor.as_ref()),
+        filter("subject_id", subject.map(|subject| subject.id).as_ref()),
+        filter("actor_id", actor.map(|actor| actor.id).as_ref()),
         filter("from", args.from.as_ref()),
         filter("to", args.to.as_ref()),
     ];
@@ -89,4 +92,20 @@ pub fn run(args: AuditArgs) -> Result<(), CommandFailure> {
         }
         table.print();
     })
+}
+
+impl ListArgs {
+    fn find_subject(&self, remote: &Remote) -> Result<Option<Found>, CommandFailure> {
+        let Some(subject) = &self.subject else { return Ok(None) };
+        let found = match self.subject_kind.as_deref() {
+            Some("token") if self.everyone => remote.find(&ALL_KEYS, subject),
+            Some("token") => remote.find(&OWN_KEYS, subject),
+            Some("user") => remote.find(&USERS, subject),
+            Some("gateway") => remote.find(&GATEWAYS, subject),
+            _ => subject.by_id().ok_or_else(|| {
+                CommandFailure::new(exit::USAGE, "--subject must be an id; only keys, users and gateways have names")
+            }),
+        };
+        found.map(Some)
+    }
 }

@@ -4,6 +4,7 @@ use serde::Deserialize;
 use serde_json::json;
 
 use super::Remote;
+use super::named::{GATEWAYS, Named};
 use super::terminal::{Table, time};
 use crate::failure::CommandFailure;
 use crate::output::print_line;
@@ -55,25 +56,28 @@ impl Remote {
         })
     }
 
-    pub fn revoke_gateway(&self, id: i64) -> Result<(), CommandFailure> {
-        let data = self.client.delete(&format!("/api/admin/gateways/{id}"))?;
-        self.done(&data, &format!("revoked the gateway {id}"));
+    pub fn revoke_gateway(&self, gateway: &Named) -> Result<(), CommandFailure> {
+        let found = self.find(&GATEWAYS, gateway)?;
+        let data = self.client.delete(&format!("/api/admin/gateways/{}", found.id))?;
+        self.done(&data, &format!("revoked the gateway {found}"));
         Ok(())
     }
 
-    pub fn create_credential(&self, gateway: i64) -> Result<(), CommandFailure> {
-        let data = self.client.post(&format!("/api/admin/gateways/{gateway}/credentials"), &json!({}))?;
+    pub fn create_credential(&self, gateway: &Named) -> Result<(), CommandFailure> {
+        let found = self.find(&GATEWAYS, gateway)?;
+        let data = self.client.post(&format!("/api/admin/gateways/{}/credentials", found.id), &json!({}))?;
         self.show(&data, |made: Credential| {
             let (id, secret) = (made.id, made.secret.unwrap_or_default());
             print_line(&format!(
-                "created the credential {id} of the gateway {gateway}, shown only this once: {secret}"
+                "created the credential {id} of the gateway {found}, shown only this once: {secret}"
             ));
         })
     }
 
-    pub fn revoke_credential(&self, gateway: i64, id: i64) -> Result<(), CommandFailure> {
-        let data = self.client.delete(&format!("/api/admin/gateways/{gateway}/credentials/{id}"))?;
-        self.done(&data, &format!("revoked the credential {id} of the gateway {gateway}"));
+    pub fn revoke_credential(&self, gateway: &Named, id: i64) -> Result<(), CommandFailure> {
+        let found = self.find(&GATEWAYS, gateway)?;
+        let data = self.client.delete(&format!("/api/admin/gateways/{}/credentials/{id}", found.id))?;
+        self.done(&data, &format!("revoked the credential {id} of the gateway {found}"));
         Ok(())
     }
 }

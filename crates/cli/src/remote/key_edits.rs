@@ -5,7 +5,8 @@ use serde_json::{Value, json};
 
 use super::key_fields::KeyFields;
 use super::key_view::Key;
-use super::values::{id_arg, signed_usd_arg, usd_arg};
+use super::named::{Named, OWN_KEYS};
+use super::values::{signed_usd_arg, usd_arg};
 use super::{Remote, nothing_to_change, now};
 use crate::failure::CommandFailure;
 use crate::output::{print_error, print_line};
@@ -31,9 +32,8 @@ pub struct CreateArgs {
 #[derive(Debug, Args)]
 #[command(group(ArgGroup::new("amount")))]
 pub struct UpdateArgs {
-    /// The key's id.
-    #[arg(value_parser = id_arg)]
-    id: i64,
+    /// The key's name or id.
+    key: Named,
     /// Another name.
     #[arg(long, help_heading = "Key")]
     name: Option<String>,
@@ -87,14 +87,15 @@ impl Remote {
         if body.is_empty() {
             return Err(nothing_to_change("keymeter key update --help"));
         }
-        body.insert("id".to_owned(), args.id.into());
+        body.insert("id".to_owned(), self.find(&OWN_KEYS, &args.key)?.id.into());
         let data = self.client.put("/api/token/", &body.into())?;
         self.show(&data, |key: Key| key.print())
     }
 
-    pub fn switch_key(&self, id: i64, status: i64, done: &str) -> Result<(), CommandFailure> {
-        let data = self.client.put("/api/token/?status_only=1", &json!({ "id": id, "status": status }))?;
-        self.done(&data, &format!("{done} the key {id}"));
+    pub fn switch_key(&self, key: &Named, status: i64, done: &str) -> Result<(), CommandFailure> {
+        let found = self.find(&OWN_KEYS, key)?;
+        let data = self.client.put("/api/token/?status_only=1", &json!({ "id": found.id, "status": status }))?;
+        self.done(&data, &format!("{done} the key {found}"));
         Ok(())
     }
 }

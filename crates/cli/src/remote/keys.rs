@@ -8,6 +8,7 @@ use super::Remote;
 use super::key_edits::{CreateArgs, UpdateArgs};
 use super::key_lists::ListArgs;
 use super::key_view::Key;
+use super::named::{Named, OWN_KEYS};
 use super::rotation::RotateArgs;
 use super::target::RemoteOptions;
 use super::terminal::confirm;
@@ -34,11 +35,11 @@ enum KeyCommand {
     List(ListArgs),
     /// Show one key, without its secret.
     #[command(after_help = "Example:
+  keymeter key show ci
   keymeter key show 7")]
     Show {
-        /// The key's id; `keymeter key list` shows it.
-        #[arg(value_parser = id_arg)]
-        id: i64,
+        /// The key's name or id.
+        key: Named,
     },
     /// Create a key. Standard output is the key and nothing else.
     #[command(after_help = "Examples:
@@ -49,72 +50,65 @@ enum KeyCommand {
     Create(Box<CreateArgs>),
     /// Change a key. What is not named stays as it is.
     #[command(after_help = "Examples:
-  keymeter key update 7 --add-usd 2.50
+  keymeter key update ci --add-usd 2.50
   keymeter key update 7 --add-usd=-1
   keymeter key update 7 --expires never --per-month none
   keymeter key update 7 --models all --addresses 10.0.0.0/8")]
     Update(Box<UpdateArgs>),
     /// Let a disabled key work again.
     Enable {
-        /// The key's id.
-        #[arg(value_parser = id_arg)]
-        id: i64,
+        /// The key's name or id.
+        key: Named,
     },
     /// Stop a key until it is enabled again.
     Disable {
-        /// The key's id.
-        #[arg(value_parser = id_arg)]
-        id: i64,
+        /// The key's name or id.
+        key: Named,
     },
     /// Delete a key. It stops working at once.
     #[command(after_help = "Examples:
-  keymeter key delete 7
-  keymeter key delete 7 --yes     without a question, for scripts")]
+  keymeter key delete ci
+  keymeter key delete ci --yes     without a question, for scripts")]
     Delete {
-        /// The key's id.
-        #[arg(value_parser = id_arg)]
-        id: i64,
+        /// The key's name or id.
+        key: Named,
         /// Do not ask. Needed where there is no terminal.
         #[arg(long, short)]
         yes: bool,
     },
     /// Read a key back. Standard output is the key and nothing else; the audit log has a line of it.
     #[command(alias = "key", after_help = "Example:
-  KEY=$(keymeter key reveal 7)")]
+  KEY=$(keymeter key reveal ci)")]
     Reveal {
-        /// The key's id.
-        #[arg(value_parser = id_arg)]
-        id: i64,
+        /// The key's name or id.
+        key: Named,
     },
     /// Replace a key. Standard output is the new key; the old one works for a while, from the same quota.
     #[command(after_help = "Examples:
-  KEY=$(keymeter key rotate 7)                        the old key ends 24 hours after the first use of the new one
-  keymeter key rotate 7 --grace 7d
-  keymeter key rotate 7 --grace 0s --grace-from now   the old key ends at once")]
+  KEY=$(keymeter key rotate ci)                        the old key ends 24 hours after the first use of the new one
+  keymeter key rotate ci --grace 7d
+  keymeter key rotate ci --grace 0s --grace-from now   the old key ends at once")]
     Rotate(RotateArgs),
     /// List the replaced keys of a key that still work.
     OldKeys {
-        /// The key's id.
-        #[arg(value_parser = id_arg)]
-        id: i64,
+        /// The key's name or id.
+        key: Named,
     },
     /// End a replaced key before its time.
     EndOldKey {
-        /// The key's id.
-        #[arg(value_parser = id_arg)]
-        id: i64,
+        /// The key's name or id.
+        key: Named,
         /// The old key's id; `keymeter key old-keys` shows it.
         #[arg(value_parser = id_arg)]
-        key_id: i64,
+        id: i64,
         /// Do not ask. Needed where there is no terminal.
         #[arg(long, short)]
         yes: bool,
     },
     /// Bring a deleted key back. `keymeter key list --deleted` shows those.
     Restore {
-        /// The key's id.
-        #[arg(value_parser = id_arg)]
-        id: i64,
+        /// The key's name or id.
+        key: Named,
     },
 }
 
@@ -122,28 +116,31 @@ pub fn run(args: KeyArgs) -> Result<(), CommandFailure> {
     let remote = Remote::connect(&args.options)?;
     match args.command {
         KeyCommand::List(list) => remote.list_keys(&list),
-        KeyCommand::Show { id } => {
+        KeyCommand::Show { key } => {
+            let id = remote.find(&OWN_KEYS, &key)?.id;
             let data = remote.client.get(&format!("/api/token/{id}/details"), &[])?;
             remote.show(&data, |key: Key| key.print())
         }
         KeyCommand::Create(create) => remote.create_key(&create),
         KeyCommand::Update(update) => remote.update_key(&update),
-        KeyCommand::Enable { id } => remote.switch_key(id, 1, "enabled"),
-        KeyCommand::Disable { id } => remote.switch_key(id, 2, "disabled"),
-        KeyCommand::Delete { id, yes } => {
-            confirm(&format!("delete the key {id}; it stops working at once"), yes)?;
-            let data = remote.client.delete(&format!("/api/token/{id}"))?;
-            remote.done(&data, &format!("deleted the key {id}"));
+        KeyCommand::Enable { key } => remote.switch_key(&key, 1, "enabled"),
+        KeyCommand::Disable { key } => remote.switch_key(&key, 2, "disabled"),
+        KeyCommand::Delete { key, yes } => {
+            confirm(&format!("delete the key {key}; it stops working at once"), yes)?;
+            let found = remote.find(&OWN_KEYS, &key)?;
+            let data = remote.client.delete(&format!("/api/token/{}", found.id))?;
+            remote.done(&data, &format!("deleted the key {found}"));
             Ok(())
         }
-        KeyCommand::Reveal { id } => {
+        KeyCommand::Reveal { key } => {
+            let id = remote.find(&OWN_KEYS, &key)?.id;
             let data = remote.client.post(&format!("/api/token/{id}/key"), &json!({}))?;
             remote.show(&data, |revealed: RevealedKey| print_line(&revealed.key))
         }
         KeyCommand::Rotate(rotate) => remote.rotate(&rotate),
-        KeyCommand::OldKeys { id } => remote.list_old_keys(id),
-        KeyCommand::EndOldKey { id, key_id, yes } => remote.end_old_key(id, key_id, yes),
-        KeyCommand::Restore { id } => remote.restore_key(id),
+        KeyCommand::OldKeys { key } => remote.list_old_keys(&key),
+        KeyCommand::EndOldKey { key, id, yes } => remote.end_old_key(&key, id, yes),
+        KeyCommand::Restore { key } => remote.restore_key(&key),
     }
 }
 

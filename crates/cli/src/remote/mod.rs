@@ -12,6 +12,7 @@ mod key_view;
 pub mod keys;
 pub mod login;
 mod login_file;
+pub mod named;
 mod prices;
 mod rotation;
 pub mod target;
@@ -72,8 +73,7 @@ impl Remote {
         print_line(if self.json { data.text() } else { sentence });
     }
 
-    /// Reads the pages of a list until there are `limit` entries, and prints them as one array, or as `print` shows
-    /// them.
+    /// Prints the entries of a list as one array, or as `print` shows them; `limit` at most.
     fn list<T: DeserializeOwned>(
         &self,
         path: &str,
@@ -81,6 +81,21 @@ impl Remote {
         limit: usize,
         print: impl FnOnce(Vec<T>),
     ) -> Result<(), CommandFailure> {
+        let (mut items, total) = self.entries(path, filters, limit)?;
+        items.truncate(limit);
+        if items.len() < total {
+            print_error(&format!("these are {} of {total}; --limit N shows more", items.len()));
+        }
+        self.print_items(&items, print)
+    }
+
+    /// Reads the pages of a list until there are `limit` entries or more. Also returns how many the list has.
+    fn entries(
+        &self,
+        path: &str,
+        filters: &[(&str, String)],
+        limit: usize,
+    ) -> Result<(Vec<Box<RawValue>>, usize), CommandFailure> {
         let mut items = Vec::new();
         let mut total = 0;
         for number in 1_usize.. {
@@ -93,11 +108,7 @@ impl Remote {
                 break;
             }
         }
-        items.truncate(limit);
-        if items.len() < total {
-            print_error(&format!("these are {} of {total}; --limit N shows more", items.len()));
-        }
-        self.print_items(&items, print)
+        Ok((items, total))
     }
 
     /// Creates something under a random `Idempotency-Key`, so that a proxy that repeats this request makes nothing

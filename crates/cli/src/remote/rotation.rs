@@ -5,17 +5,17 @@ use serde::Deserialize;
 use serde_json::json;
 
 use super::Remote;
+use super::named::{DELETED_KEYS, Named, OWN_KEYS};
 use super::terminal::{Table, confirm, time};
-use super::values::{duration_arg, id_arg};
+use super::values::duration_arg;
 use crate::failure::CommandFailure;
 use crate::output::{print_error, print_line};
 
 /// `keymeter key rotate`
 #[derive(Debug, Args)]
 pub struct RotateArgs {
-    /// The key's id.
-    #[arg(value_parser = id_arg)]
-    id: i64,
+    /// The key's name or id.
+    key: Named,
     /// How long the old key goes on working: 24h, 7d, at most 30d; 0s with `--grace-from now` ends it at once.
     #[arg(long, value_name = "TIME", default_value = "24h", value_parser = duration_arg)]
     grace: i64,
@@ -59,7 +59,8 @@ struct OldKey {
 impl Remote {
     pub fn rotate(&self, args: &RotateArgs) -> Result<(), CommandFailure> {
         let body = json!({ "grace_seconds": args.grace, "grace_from": args.grace_from.as_str() });
-        let data = self.create_once(&format!("/api/token/{}/rotate", args.id), &body)?;
+        let id = self.find(&OWN_KEYS, &args.key)?.id;
+        let data = self.create_once(&format!("/api/token/{id}/rotate"), &body)?;
         self.show(&data, |rotated: Rotated| {
             // The first is the one that was replaced now.
             for (index, old) in rotated.old_keys.iter().enumerate() {
@@ -73,8 +74,9 @@ impl Remote {
         })
     }
 
-    pub fn list_old_keys(&self, key: i64) -> Result<(), CommandFailure> {
-        let data = self.client.get(&format!("/api/token/{key}/old_keys"), &[])?;
+    pub fn list_old_keys(&self, key: &Named) -> Result<(), CommandFailure> {
+        let id = self.find(&OWN_KEYS, key)?.id;
+        let data = self.client.get(&format!("/api/token/{id}/old_keys"), &[])?;
         self.show(&data, |old_keys: Vec<OldKey>| {
             let mut table = Table::new(&["ID", "KEY", "WORKS UNTIL", "LAST USED"]);
             for old in old_keys {
@@ -85,16 +87,18 @@ impl Remote {
         })
     }
 
-    pub fn end_old_key(&self, key: i64, id: i64, yes: bool) -> Result<(), CommandFailure> {
+    pub fn end_old_key(&self, key: &Named, id: i64, yes: bool) -> Result<(), CommandFailure> {
         confirm(&format!("end the old key {id} of the key {key}; it stops working at once"), yes)?;
-        let data = self.client.delete(&format!("/api/token/{key}/old_keys/{id}"))?;
-        self.done(&data, &format!("ended the old key {id} of the key {key}"));
+        let found = self.find(&OWN_KEYS, key)?;
+        let data = self.client.delete(&format!("/api/token/{}/old_keys/{id}", found.id))?;
+        self.done(&data, &format!("ended the old key {id} of the key {found}"));
         Ok(())
     }
 
-    pub fn restore_key(&self, id: i64) -> Result<(), CommandFailure> {
-        let data = self.client.post(&format!("/api/token/{id}/restore"), &json!({}))?;
-        self.done(&data, &format!("restored the key {id}"));
+    pub fn restore_key(&self, key: &Named) -> Result<(), CommandFailure> {
+        let found = self.find(&DELETED_KEYS, key)?;
+        let data = self.client.post(&format!("/api/token/{}/restore", found.id), &json!({}))?;
+        self.done(&data, &format!("restored the key {found}"));
         Ok(())
     }
 }

@@ -5,6 +5,7 @@ use serde::Deserialize;
 use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 
+use super::named::{ALL_KEYS, Named, OWN_KEYS, USERS};
 use super::target::RemoteOptions;
 use super::terminal::{Table, quota, time};
 use super::{Remote, filter};
@@ -30,7 +31,7 @@ enum UsageCommand {
     Report(ReportArgs),
     /// Single requests, newest first.
     #[command(after_help = "Examples:
-  keymeter usage requests --key 7
+  keymeter usage requests --key ci
   keymeter usage requests --outcome refused --limit 20")]
     Requests(RequestsArgs),
 }
@@ -43,15 +44,15 @@ struct Selection {
     /// The last day.
     #[arg(long, value_name = "DAY")]
     to: Option<String>,
-    /// Only the key with this id.
-    #[arg(long, alias = "token", value_name = "ID")]
-    key: Option<i64>,
+    /// Only this key, by name or id.
+    #[arg(long, alias = "token", value_name = "KEY")]
+    key: Option<Named>,
     /// The usage of everyone, not only of your keys. For administrators.
     #[arg(long)]
     everyone: bool,
-    /// Only the user with this id. For administrators.
-    #[arg(long, value_name = "ID")]
-    user: Option<i64>,
+    /// Only this user, by name or id. For administrators.
+    #[arg(long, value_name = "USER")]
+    user: Option<Named>,
 }
 
 #[derive(Debug, Args)]
@@ -135,25 +136,32 @@ pub fn run(args: UsageArgs) -> Result<(), CommandFailure> {
 }
 
 impl Selection {
-    /// Administrators have calls of their own.
-    const fn prefix(&self) -> &'static str {
-        if self.everyone || self.user.is_some() { "/api/admin/usage" } else { "/api/usage" }
+    /// Whether it is about others too: administrators have calls of their own.
+    const fn is_of_all_users(&self) -> bool {
+        self.everyone || self.user.is_some()
     }
 
-    fn filters(&self) -> Vec<(&'static str, String)> {
+    const fn prefix(&self) -> &'static str {
+        if self.is_of_all_users() { "/api/admin/usage" } else { "/api/usage" }
+    }
+
+    fn filters(&self, remote: &Remote) -> Result<Vec<(&'static str, String)>, CommandFailure> {
+        let keys = if self.is_of_all_users() { ALL_KEYS } else { OWN_KEYS };
+        let key = self.key.as_ref().map(|key| remote.find(&keys, key)).transpose()?;
+        let user = self.user.as_ref().map(|user| remote.find(&USERS, user)).transpose()?;
         let filters = [
             filter("from", self.from.as_ref()),
             filter("to", self.to.as_ref()),
-            filter("token_id", self.key.as_ref()),
-            filter("user_id", self.user.as_ref()),
+            filter("token_id", key.map(|key| key.id).as_ref()),
+            filter("user_id", user.map(|user| user.id).as_ref()),
         ];
-        filters.into_iter().flatten().collect()
+        Ok(filters.into_iter().flatten().collect())
     }
 }
 
 impl Remote {
     fn report(&self, args: &ReportArgs) -> Result<(), CommandFailure> {
-        let mut query = args.selection.filters();
+        let mut query = args.selection.filters(self)?;
         // The API calls keys tokens.
         let by: Vec<&str> = args.by.split(',').map(|what| if what.trim() == "key" { "token" } else { what }).collect();
         query.push(("group_by", by.join(",")));
@@ -162,7 +170,7 @@ impl Remote {
     }
 
     fn requests(&self, args: &RequestsArgs) -> Result<(), CommandFailure> {
-        let mut query = args.selection.filters();
+        let mut query = args.selection.filters(self)?;
         query.extend(filter("model", args.model.as_ref()));
         query.extend(filter("outcome", args.outcome.as_ref()));
         query.push(("size", args.limit.clamp(1, 100).to_string()));

@@ -4,10 +4,11 @@ use clap::{ArgGroup, Args, Subcommand, ValueEnum};
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
+use super::named::Named;
 use super::terminal::{Table, confirm, print_facts, quota, time};
 use super::values::{limit_arg, signed_usd_arg, usd_arg};
 use super::{Remote, filter, nothing_to_change};
-use crate::failure::{CommandFailure, exit};
+use crate::failure::CommandFailure;
 use crate::output::print_line;
 
 /// Commands that need a server.
@@ -20,8 +21,8 @@ pub enum UserCommand {
     List(ListArgs),
     /// Show a user. Needs a server.
     Show {
-        /// The user's name.
-        username: String,
+        /// The user's name or id.
+        user: Named,
     },
     /// Change a user. What is not named stays as it is. Needs a server.
     #[command(after_help = "Examples:
@@ -35,18 +36,18 @@ pub enum UserCommand {
     Grant(GrantArgs),
     /// Let a disabled user work again. Needs a server.
     Enable {
-        /// The user's name.
-        username: String,
+        /// The user's name or id.
+        user: Named,
     },
     /// Stop a user, and all keys of the user, until the user is enabled again. Needs a server.
     Disable {
-        /// The user's name.
-        username: String,
+        /// The user's name or id.
+        user: Named,
     },
     /// Delete a user with all keys. Needs a server.
     Delete {
-        /// The user's name.
-        username: String,
+        /// The user's name or id.
+        user: Named,
         /// Do not ask. Needed where there is no terminal.
         #[arg(long, short)]
         yes: bool,
@@ -94,8 +95,8 @@ impl RoleName {
 
 #[derive(Debug, Args)]
 pub struct UpdateArgs {
-    /// The user's name.
-    username: String,
+    /// The user's name or id.
+    user: Named,
     /// The name that is shown.
     #[arg(long, value_name = "TEXT")]
     display_name: Option<String>,
@@ -125,8 +126,8 @@ pub struct UpdateArgs {
 #[derive(Debug, Args)]
 #[command(group(ArgGroup::new("amount").required(true)))]
 pub struct GrantArgs {
-    /// The user's name.
-    username: String,
+    /// The user's name or id.
+    user: Named,
     /// Quota units to add, or to take away: --quota=-500. 500000 units are 1 dollar.
     #[arg(long, value_name = "UNITS", group = "amount", allow_negative_numbers = true)]
     quota: Option<i64>,
@@ -155,30 +156,24 @@ struct User {
     created_time: i64,
 }
 
-#[derive(Deserialize)]
-struct Users {
-    items: Vec<User>,
-    total: usize,
-}
-
 impl Remote {
     pub fn run_user(&self, command: UserCommand) -> Result<(), CommandFailure> {
         match command {
             UserCommand::List(args) => self.list_users(&args),
-            UserCommand::Show { username } => {
-                let id = self.user_id(&username)?;
+            UserCommand::Show { user } => {
+                let id = self.find_user(&user)?.id;
                 let data = self.client.get(&format!("/api/admin/users/{id}"), &[])?;
                 self.show(&data, |user: User| user.print())
             }
             UserCommand::Update(args) => self.update_user(*args),
             UserCommand::Grant(args) => self.grant(&args),
-            UserCommand::Enable { username } => self.switch_user(&username, 1, "enabled"),
-            UserCommand::Disable { username } => self.switch_user(&username, 2, "disabled"),
-            UserCommand::Delete { username, yes } => {
-                let id = self.user_id(&username)?;
-                confirm(&format!("delete the user {username} with all keys"), yes)?;
-                let data = self.client.delete(&format!("/api/admin/users/{id}"))?;
-                self.done(&data, &format!("deleted the user {username}"));
+            UserCommand::Enable { user } => self.switch_user(&user, 1, "enabled"),
+            UserCommand::Disable { user } => self.switch_user(&user, 2, "disabled"),
+            UserCommand::Delete { user, yes } => {
+                let found = self.find_user(&user)?;
+                confirm(&format!("delete the user {found} with all keys"), yes)?;
+                let data = self.client.delete(&format!("/api/admin/users/{}", found.id))?;
+                self.done(&data, &format!("deleted the user {found}"));
                 Ok(())
             }
         }
@@ -202,10 +197,11 @@ impl Remote {
     }
 
     /// Sets a user's password.
-    pub fn set_password(&self, username: &str, password: &str) -> Result<(), CommandFailure> {
-        let id = self.user_id(username)?;
-        let data = self.client.patch(&format!("/api/admin/users/{id}"), &json!({ "password": password }))?;
-        self.done(&data, &format!("changed the password of {username} and ended its sessions"));
+    pub fn set_password(&self, user: &Named, password: &str) -> Result<(), CommandFailure> {
+        let found = self.find_user(user)?;
+        let path = format!("/api/admin/users/{}", found.id);
+        let data = self.client.patch(&path, &json!({ "password": password }))?;
+        self.done(&data, &format!("changed the password of {found} and ended its sessions"));
         Ok(())
     }
 
@@ -244,7 +240,7 @@ impl Remote {
         if body.is_empty() {
             return Err(nothing_to_change("keymeter user update --help"));
         }
-        let id = self.user_id(&args.username)?;
+        let id = self.find_user(&args.user)?.id;
         let data = self.client.patch(&format!("/api/admin/users/{id}"), &body.into())?;
         self.show(&data, |user: User| user.print())
     }
@@ -255,39 +251,18 @@ impl Remote {
         set("delta", args.quota.or(args.usd).map(Into::into));
         set("set", args.set_usd.map(Into::into));
         set("note", args.note.as_deref().map(Into::into));
-        let id = self.user_id(&args.username)?;
+        let id = self.find_user(&args.user)?.id;
         let data = self.create_once(&format!("/api/admin/users/{id}/quota"), &body.into())?;
         self.show(&data, |user: User| {
             print_line(&format!("the wallet of {} now has {}", user.username, quota(user.quota)));
         })
     }
 
-    fn switch_user(&self, username: &str, status: i64, done: &str) -> Result<(), CommandFailure> {
-        let id = self.user_id(username)?;
-        let data = self.client.patch(&format!("/api/admin/users/{id}"), &json!({ "status": status }))?;
-        self.done(&data, &format!("{done} the user {username}"));
+    fn switch_user(&self, user: &Named, status: i64, done: &str) -> Result<(), CommandFailure> {
+        let found = self.find_user(user)?;
+        let data = self.client.patch(&format!("/api/admin/users/{}", found.id), &json!({ "status": status }))?;
+        self.done(&data, &format!("{done} the user {found}"));
         Ok(())
-    }
-
-    /// The id of the user with this name. The server compares without case, so capitals do not matter here either.
-    fn user_id(&self, username: &str) -> Result<i64, CommandFailure> {
-        for page in 1_usize.. {
-            let mut query = vec![("p", page.to_string()), ("page_size", "100".to_owned())];
-            // A search needs two characters, and takes `%` for a pattern.
-            if username.chars().count() >= 2 && !username.contains('%') {
-                query.push(("keyword", username.to_owned()));
-            }
-            let users: Users = self.client.get("/api/admin/users", &query)?.read()?;
-            let wanted = username.to_lowercase();
-            if let Some(user) = users.items.iter().find(|user| user.username.to_lowercase() == wanted) {
-                return Ok(user.id);
-            }
-            if users.items.is_empty() || page * 100 >= users.total {
-                break;
-            }
-        }
-        let message = format!("there is no user named \"{username}\"; `keymeter user list` shows them");
-        Err(CommandFailure::new(exit::NOT_FOUND, message))
     }
 }
 

@@ -68,7 +68,8 @@ async fn a_user_whose_name_is_digits_is_not_taken_for_another_one() {
     assert_eq!(person.json(&["user", "show", "4711"])["id"], lonely);
     assert_eq!(person.json(&["user", "show", &namesake.to_string()])["username"], ana.to_string());
     let (code, message) = person.refusal(&["user", "delete", &ana.to_string(), "--yes"]);
-    let sentence = format!("{ana} is the id of the user ana and the name of the user {namesake}; give ana or name:{ana}");
+    let sentence =
+        format!("{ana} is the id of the user ana and the name of the user {namesake}; give ana or name:{ana}");
     assert_eq!((code, message), (2, sentence));
     assert_eq!(person.json(&["user", "show", &format!("name:{ana}")])["id"], namesake);
     assert_eq!(person.json(&["user", "show", "ANA"])["id"], ana);

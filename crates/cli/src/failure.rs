@@ -56,6 +56,16 @@ impl CommandFailure {
         }
     }
 
+    /// The same failure in the words of the command line: each member of the API, which the server puts in backticks,
+    /// as the option that named it.
+    pub fn naming(mut self, options: &[(&str, &str)]) -> Self {
+        for (member, option) in options {
+            self.message = self.message.replace(&format!("`{member}`"), &format!("`{option}`"));
+        }
+        self.message = self.message.replace("or -1 for no limit", "or none for no limit");
+        self
+    }
+
     /// The same of a service on this machine.
     pub fn refused(error: impl Into<ApiError> + Display) -> Self {
         let message = error.to_string();
@@ -99,6 +109,17 @@ mod tests {
         assert_eq!(failure.code, ExitCode::from(NO_DATABASE));
         let failure = CommandFailure::from(BackupError::Incomplete("there".into()));
         assert_eq!(failure.code, ExitCode::FAILURE);
+    }
+
+    #[test]
+    fn a_failure_names_options_as_they_were_typed() {
+        let failure = CommandFailure::of_status(
+            StatusCode::BAD_REQUEST,
+            "`period_limits.day` must be a whole number from 0 to 9, or -1 for no limit; `day` is".to_owned(),
+        );
+        let named = failure.naming(&[("period_limits.day", "--usd-per-day"), ("period", "--period")]);
+        let sentence = "`--usd-per-day` must be a whole number from 0 to 9, or none for no limit; `day` is";
+        assert_eq!((named.message.as_str(), named.code), (sentence, ExitCode::FAILURE));
     }
 
     #[test]

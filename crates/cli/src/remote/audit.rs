@@ -1,6 +1,7 @@
 //! `keymeter audit …`
 
-use clap::{Args, Subcommand};
+use clap::builder::PossibleValuesParser;
+use clap::{Args, Subcommand, ValueEnum};
 use serde::Deserialize;
 
 use super::named::{ALL_KEYS, Found, GATEWAYS, Named, OWN_KEYS, USERS};
@@ -8,6 +9,7 @@ use super::target::RemoteOptions;
 use super::terminal::{Table, time};
 use super::{Remote, filter};
 use crate::failure::{CommandFailure, exit};
+use keymeter::domain::audit::Action;
 
 /// `keymeter audit`
 #[derive(Debug, Args)]
@@ -33,12 +35,12 @@ struct ListArgs {
     /// The lines of all accounts. For administrators.
     #[arg(long)]
     everyone: bool,
-    /// Only this action, such as token.created.
-    #[arg(long)]
+    /// Only this action.
+    #[arg(long, value_parser = PossibleValuesParser::new(Action::ALL.map(Action::as_str)))]
     action: Option<String>,
-    /// Only what was done to this kind of thing: `token`, `user`, `access_token`, `gateway` and others.
-    #[arg(long, value_name = "KIND")]
-    subject_kind: Option<String>,
+    /// Only what was done to this kind of thing.
+    #[arg(long, value_name = "KIND", value_enum)]
+    subject_kind: Option<SubjectKind>,
     /// Only what was done to this thing: the id, or the name of a key, a user or a gateway. Needs --subject-kind.
     #[arg(long, value_name = "NAME|ID", requires = "subject_kind")]
     subject: Option<Named>,
@@ -54,6 +56,36 @@ struct ListArgs {
     /// How many at most.
     #[arg(long, value_name = "N", default_value_t = 100)]
     limit: usize,
+}
+
+/// Kinds of things that the audit log is about.
+#[derive(Debug, Clone, Copy, ValueEnum)]
+enum SubjectKind {
+    #[value(alias = "token")]
+    Key,
+    User,
+    #[value(name = "access_token")]
+    AccessToken,
+    Gateway,
+    #[value(name = "token_api_request")]
+    TokenApiRequest,
+    Prices,
+    Database,
+}
+
+impl SubjectKind {
+    /// The value of the API.
+    const fn as_str(self) -> &'static str {
+        match self {
+            Self::Key => "token",
+            Self::User => "user",
+            Self::AccessToken => "access_token",
+            Self::Gateway => "gateway",
+            Self::TokenApiRequest => "token_api_request",
+            Self::Prices => "prices",
+            Self::Database => "database",
+        }
+    }
 }
 
 #[derive(Deserialize)]
@@ -75,7 +107,7 @@ pub fn run(args: AuditArgs) -> Result<(), CommandFailure> {
     let actor = args.actor.as_ref().map(|actor| remote.find(&USERS, actor)).transpose()?;
     let filters = [
         filter("action", args.action.as_ref()),
-        filter("subject_kind", args.subject_kind.as_ref()),
+        filter("subject_kind", args.subject_kind.map(SubjectKind::as_str).as_ref()),
         filter("subject_id", subject.map(|subject| subject.id).as_ref()),
         filter("actor_id", actor.map(|actor| actor.id).as_ref()),
         filter("from", args.from.as_ref()),
@@ -86,23 +118,27 @@ pub fn run(args: AuditArgs) -> Result<(), CommandFailure> {
         let mut table = Table::new(&["AT", "ACTION", "BY", "SUBJECT", "NAME", "FROM"]);
         for line in lines {
             let subject = line.subject_id.map(|id| format!(" {id}")).unwrap_or_default();
-            let subject = line.subject_kind + &subject;
+            let kind = if line.subject_kind == "token" { "key" } else { &line.subject_kind };
+            let subject = format!("{kind}{subject}");
             let name = line.subject_name.unwrap_or_default();
             table.row(vec![time(line.at), line.action, line.actor_name, subject, name, line.ip]);
         }
-        table.print();
+        table.print("lines");
     })
 }
 
 impl ListArgs {
     fn find_subject(&self, remote: &Remote) -> Result<Option<Found>, CommandFailure> {
         let Some(subject) = &self.subject else { return Ok(None) };
-        let found = match self.subject_kind.as_deref() {
-            Some("token") if self.everyone => remote.find(&ALL_KEYS, subject),
-            Some("token") => remote.find(&OWN_KEYS, subject),
-            Some("user") => remote.find(&USERS, subject),
-            Some("gateway") => remote.find(&GATEWAYS, subject),
-            _ => subject.by_id().ok_or_else(|| {
+        let found = match self.subject_kind {
+            Some(SubjectKind::Key) if self.everyone => remote.find(&ALL_KEYS, subject),
+            Some(SubjectKind::Key) => remote.find(&OWN_KEYS, subject),
+            Some(SubjectKind::User) => remote.find(&USERS, subject),
+            Some(SubjectKind::Gateway) => remote.find(&GATEWAYS, subject),
+            Some(
+                SubjectKind::AccessToken | SubjectKind::TokenApiRequest | SubjectKind::Prices | SubjectKind::Database,
+            )
+            | None => subject.by_id().ok_or_else(|| {
                 CommandFailure::new(exit::USAGE, "--subject must be an id; only keys, users and gateways have names")
             }),
         };

@@ -52,7 +52,7 @@ impl Remote {
                     ]);
                 }
             }
-            table.print();
+            table.print("gateways");
         })
     }
 
@@ -68,9 +68,7 @@ impl Remote {
         let data = self.client.post(&format!("/api/admin/gateways/{}/credentials", found.id), &json!({}))?;
         self.show(&data, |made: Credential| {
             let (id, secret) = (made.id, made.secret.unwrap_or_default());
-            print_line(&format!(
-                "created the credential {id} of the gateway {found}, shown only this once: {secret}"
-            ));
+            print_line(&format!("created the credential {id} of the gateway {found}, shown only this once: {secret}"));
         })
     }
 

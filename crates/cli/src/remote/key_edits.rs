@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use super::key_fields::KeyFields;
 use super::key_view::Key;
 use super::named::{Named, OWN_KEYS};
-use super::values::{signed_usd_arg, usd_arg};
+use super::values::{amount_option, signed_usd_arg, usd_arg};
 use super::{Remote, nothing_to_change, now};
 use crate::failure::CommandFailure;
 use crate::output::{print_error, print_line};
@@ -70,7 +70,10 @@ impl Remote {
         if let Some(units) = args.quota.or(args.usd) {
             body.insert("remain_quota".to_owned(), units.into());
         }
-        let data = self.create_once("/api/token/", &body.into())?;
+        let amount = amount_option(args.usd, "--usd", "--quota");
+        let options = [args.fields.options(), vec![("remain_quota", amount), ("name", "NAME")]].concat();
+        let created = self.create_once("/api/token/", &body.into());
+        let data = created.map_err(|failure| failure.naming(&options))?;
         self.show(&data, |key: Key| {
             print_error(&format!("created the key {}; `keymeter key reveal {0}` shows its key again", key.id));
             print_line(&key.key);
@@ -88,7 +91,14 @@ impl Remote {
             return Err(nothing_to_change("keymeter key update --help"));
         }
         body.insert("id".to_owned(), self.find(&OWN_KEYS, &args.key)?.id.into());
-        let data = self.client.put("/api/token/", &body.into())?;
+        let others = vec![
+            ("add_quota", amount_option(args.add_usd, "--add-usd", "--add-quota")),
+            ("remain_quota", amount_option(args.set_usd, "--set-usd", "--set-quota")),
+            ("name", "--name"),
+        ];
+        let options = [args.fields.options(), others].concat();
+        let changed = self.client.put("/api/token/", &body.into());
+        let data = changed.map_err(|failure| failure.naming(&options))?;
         self.show(&data, |key: Key| key.print())
     }
 

@@ -4,6 +4,7 @@ use clap::Args;
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 
+use super::period_limits::{PeriodLimitArgs, named_limits};
 use super::values::{Expiry, limit_arg};
 use keymeter::domain::time::UnixTime;
 
@@ -23,15 +24,8 @@ pub struct KeyFields {
     addresses: Option<String>,
     #[command(flatten)]
     plain: PlainFields,
-    /// Quota units of each day, or none.
-    #[arg(long, value_name = "UNITS", value_parser = limit_arg, help_heading = "Limits")]
-    per_day: Option<i64>,
-    /// Quota units of each week, or none.
-    #[arg(long, value_name = "UNITS", value_parser = limit_arg, help_heading = "Limits")]
-    per_week: Option<i64>,
-    /// Quota units of each month, or none.
-    #[arg(long, value_name = "UNITS", value_parser = limit_arg, help_heading = "Limits")]
-    per_month: Option<i64>,
+    #[command(flatten)]
+    period_limits: PeriodLimitArgs,
     /// Requests in a minute, or none.
     #[arg(long, value_name = "NUMBER", value_parser = limit_arg, help_heading = "Limits")]
     requests_per_minute: Option<i64>,
@@ -68,24 +62,31 @@ impl KeyFields {
         set("model_limits", self.models.as_deref().filter(|&models| models != "all").map(Into::into));
         let addresses = self.addresses.as_deref().map(|addresses| if addresses == "all" { "" } else { addresses });
         set("allow_ips", addresses.map(Into::into));
-        let periods = [("day", self.per_day), ("week", self.per_week), ("month", self.per_month)];
-        set("period_limits", limits(&periods));
+        set("period_limits", self.period_limits.body());
         let rates = [
             ("requests_per_minute", self.requests_per_minute),
             ("tokens_per_minute", self.tokens_per_minute),
             ("concurrency", self.concurrency),
         ];
-        set("rate_limits", limits(&rates));
+        set("rate_limits", named_limits(&rates));
         if let Value::Object(plain) = json!(self.plain) {
             body.extend(plain.into_iter().filter(|(_, value)| !value.is_null()));
         }
         body
     }
-}
 
-/// The limits that were named, if any was.
-fn limits(members: &[(&str, Option<i64>)]) -> Option<Value> {
-    let named: Map<String, Value> =
-        members.iter().filter_map(|(name, limit)| Some(((*name).to_owned(), json!((*limit)?)))).collect();
-    (!named.is_empty()).then_some(Value::Object(named))
+    /// What its members are called in the API, and which option named them.
+    pub fn options(&self) -> Vec<(&'static str, &'static str)> {
+        let others = [
+            ("expired_time", "--expires"),
+            ("model_limits", "--models"),
+            ("allow_ips", "--addresses"),
+            ("rate_limits.requests_per_minute", "--requests-per-minute"),
+            ("rate_limits.tokens_per_minute", "--tokens-per-minute"),
+            ("rate_limits.concurrency", "--concurrency"),
+            ("group", "--group"),
+            ("note", "--note"),
+        ];
+        [self.period_limits.options().as_slice(), &others].concat()
+    }
 }

@@ -1,11 +1,14 @@
 //! `keymeter key list`
 
+use clap::builder::PossibleValuesParser;
 use clap::{Args, ValueEnum};
 
 use super::key_view::{DeletedKey, Key};
-use super::terminal::{Table, quota, time};
+use super::terminal::{Table, dollars, time};
 use super::{Remote, filter};
 use crate::failure::CommandFailure;
+use keymeter::domain::ledger::StateName;
+use keymeter::domain::token_listing::TokenSort;
 
 #[derive(Debug, Args)]
 pub struct ListArgs {
@@ -13,16 +16,19 @@ pub struct ListArgs {
     #[arg(long, value_name = "TEXT")]
     search: Option<String>,
     /// Deleted keys that can be restored.
-    #[arg(long, conflicts_with_all = ["search", "status", "group"])]
+    #[arg(long, conflicts_with_all = ["search", "status", "state", "group"])]
     deleted: bool,
     /// Only keys with this status.
     #[arg(long, value_enum)]
     status: Option<Status>,
+    /// Only keys in this state, which says more than the status.
+    #[arg(long, value_parser = PossibleValuesParser::new(StateName::ALL.map(StateName::as_str)))]
+    state: Option<String>,
     /// Only keys of this group; `own` is the owner's group.
     #[arg(long)]
     group: Option<String>,
-    /// The order: id, name, `remain_quota`, `used_quota`, `accessed_time` or `expired_time`.
-    #[arg(long, value_name = "FIELD")]
+    /// The order.
+    #[arg(long, value_name = "FIELD", value_parser = PossibleValuesParser::new(TokenSort::ALL.map(TokenSort::as_str)))]
     sort: Option<String>,
     /// The least first.
     #[arg(long)]
@@ -32,7 +38,7 @@ pub struct ListArgs {
     limit: usize,
 }
 
-/// The status of a key. Administrators see more under `state`.
+/// The status of a key.
 #[derive(Debug, Clone, Copy, ValueEnum)]
 enum Status {
     Enabled,
@@ -59,6 +65,7 @@ impl Remote {
             filter("deleted", args.deleted.then_some("1").as_ref()),
             filter("keyword", args.search.as_ref()),
             filter("status", args.status.map(Status::number).as_ref()),
+            filter("state", args.state.as_ref()),
             filter("group", args.group.as_ref()),
             filter("sort", args.sort.as_ref()),
             filter("order", args.ascending.then_some("asc").as_ref()),
@@ -73,25 +80,18 @@ impl Remote {
                     let times = [time(deleted_time), time(restorable_until)];
                     table.row([vec![key.id.to_string(), key.name, key.masked_key], times.to_vec()].concat());
                 }
-                table.print();
+                table.print("deleted keys");
             });
         }
         self.list(path, &filters, args.limit, |keys: Vec<Key>| {
-            let mut table = Table::new(&["ID", "NAME", "KEY", "STATE", "REMAINING", "USED", "EXPIRES"]);
+            let columns = ["ID", "NAME", "KEY", "STATE", "REMAINING", "USED", "EXPIRES"];
+            let mut table = Table::with_amounts(&columns, &["REMAINING", "USED"]);
             for key in keys {
                 let (remaining, expires) = (key.remaining(), key.expires());
-                let used = quota(key.used_quota);
-                table.row(vec![
-                    key.id.to_string(),
-                    key.name,
-                    key.masked_key,
-                    key.state,
-                    remaining,
-                    used,
-                    expires,
-                ]);
+                let used = dollars(key.used_quota);
+                table.row(vec![key.id.to_string(), key.name, key.masked_key, key.state, remaining, used, expires]);
             }
-            table.print();
+            table.print("keys");
         })
     }
 }

@@ -3,7 +3,7 @@
 use serde::Deserialize;
 use serde_json::Value;
 
-use super::terminal::{print_facts, quota, time};
+use super::terminal::{dollars, print_facts, time};
 
 /// What people see of a key.
 #[derive(Debug, Deserialize)]
@@ -40,7 +40,7 @@ pub struct DeletedKey {
 
 impl Key {
     pub fn remaining(&self) -> String {
-        if self.unlimited_quota { "unlimited".to_owned() } else { quota(self.remain_quota) }
+        if self.unlimited_quota { "unlimited".to_owned() } else { dollars(self.remain_quota) }
     }
 
     pub fn expires(&self) -> String {
@@ -60,7 +60,7 @@ impl Key {
             ("key", self.masked_key.clone()),
             ("state", state),
             ("remaining", self.remaining()),
-            ("used", quota(self.used_quota)),
+            ("used", dollars(self.used_quota)),
             ("expires", self.expires()),
             ("created", time(self.created_time)),
             (
@@ -70,19 +70,28 @@ impl Key {
             ("models", models),
             ("addresses", or(&self.allow_ips.replace('\n', ","), "all")),
             ("group", or(&self.group, "the owner's")),
-            ("period limits", limits(&self.period_limits)),
-            ("rate limits", limits(&self.rate_limits)),
+            ("period limits", period_limits(&self.period_limits)),
+            ("rate limits", rate_limits(&self.rate_limits)),
             ("note", self.note.clone()),
         ]);
     }
 }
 
+/// The limits that renew, of a key or a user: `$10.00 a day, $50.00 a month`.
+pub fn period_limits(limits: &Value) -> String {
+    limits_of(limits, |period, units| format!("{} a {period}", dollars(units)))
+}
+
+fn rate_limits(limits: &Value) -> String {
+    limits_of(limits, |name, limit| format!("{} {limit}", name.replace('_', " ")))
+}
+
 /// The members of an object of limits that limit something.
-fn limits(object: &Value) -> String {
-    let members = object.as_object().into_iter().flatten();
+fn limits_of(limits: &Value, wording: impl Fn(&str, i64) -> String) -> String {
+    let members = limits.as_object().into_iter().flatten();
     let set: Vec<String> = members
-        .filter(|(_, limit)| limit.as_i64().is_some_and(|limit| limit >= 0))
-        .map(|(name, limit)| format!("{name} {limit}"))
+        .filter_map(|(name, limit)| Some((name, limit.as_i64().filter(|limit| *limit >= 0)?)))
+        .map(|(name, limit)| wording(name, limit))
         .collect();
     if set.is_empty() { "none".to_owned() } else { set.join(", ") }
 }

@@ -44,7 +44,7 @@ enum KeyCommand {
     /// Create a key. Standard output is the key and nothing else.
     #[command(after_help = "Examples:
   keymeter key create ci --usd 5 --expires 90d
-  keymeter key create batch --unlimited --models 'gpt-4*,o3' --per-day 500000
+  keymeter key create batch --unlimited --models 'gpt-4*,o3' --usd-per-day 1
   KEY=$(keymeter key create ci --quota 500000)
   keymeter key create ci --usd 5 --json | jq -r .id")]
     Create(Box<CreateArgs>),
@@ -52,7 +52,7 @@ enum KeyCommand {
     #[command(after_help = "Examples:
   keymeter key update ci --add-usd 2.50
   keymeter key update 7 --add-usd=-1
-  keymeter key update 7 --expires never --per-month none
+  keymeter key update 7 --expires never --usd-per-month none
   keymeter key update 7 --models all --addresses 10.0.0.0/8")]
     Update(Box<UpdateArgs>),
     /// Let a disabled key work again.
@@ -77,8 +77,11 @@ enum KeyCommand {
         yes: bool,
     },
     /// Read a key back. Standard output is the key and nothing else; the audit log has a line of it.
-    #[command(alias = "key", after_help = "Example:
-  KEY=$(keymeter key reveal ci)")]
+    #[command(
+        alias = "key",
+        after_help = "Example:
+  KEY=$(keymeter key reveal ci)"
+    )]
     Reveal {
         /// The key's name or id.
         key: Named,

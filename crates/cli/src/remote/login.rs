@@ -10,7 +10,7 @@ use serde_json::json;
 use super::client::{Client, ClientCredential};
 use super::login_file::{self, Login};
 use super::target::{self, RemoteOptions, ServerOptions};
-use super::terminal::{ask, ask_secret, print_facts, quota, secret_from_stdin, time};
+use super::terminal::{ask, ask_secret, dollars, print_facts, secret_from_stdin, time};
 use super::values::Expiry;
 use super::{Remote, address::Address, now};
 use crate::failure::{CommandFailure, exit};
@@ -197,8 +197,8 @@ pub fn whoami(options: &RemoteOptions) -> Result<(), CommandFailure> {
             ("username", user.username),
             ("role", role.to_owned()),
             ("group", user.group),
-            ("wallet", quota(user.quota)),
-            ("used", quota(user.used_quota)),
+            ("wallet", dollars(user.quota)),
+            ("used", dollars(user.used_quota)),
             ("token API", token_api.to_owned()),
         ]);
     })

@@ -13,6 +13,7 @@ pub mod keys;
 pub mod login;
 mod login_file;
 pub mod named;
+mod period_limits;
 mod prices;
 mod rotation;
 pub mod target;
@@ -42,6 +43,18 @@ pub struct Remote {
     client: Client,
     json: bool,
 }
+
+/// What parameters of lists in the API are called here.
+const LIST_OPTIONS: [(&str, &str); 8] = [
+    ("keyword", "--search"),
+    ("status", "--status"),
+    ("state", "--state"),
+    ("group", "--group"),
+    ("sort", "--sort"),
+    ("from", "--from"),
+    ("to", "--to"),
+    ("action", "--action"),
+];
 
 #[derive(Deserialize)]
 struct Page {
@@ -100,7 +113,8 @@ impl Remote {
         let mut total = 0;
         for number in 1_usize.. {
             let page = [("p", number.to_string()), ("page_size", MAX_PAGE_SIZE.to_string())];
-            let page: Page = self.client.get(path, &[filters, &page].concat())?.read()?;
+            let page = self.client.get(path, &[filters, &page].concat());
+            let page: Page = page.map_err(|failure| failure.naming(&LIST_OPTIONS))?.read()?;
             let is_last = page.items.is_empty();
             total = page.total;
             items.extend(page.items);

@@ -141,11 +141,12 @@ impl Remote {
             "group": group });
         let data = self.client.post("/api/prices/cost", &body)?;
         self.show(&data, |Cost { quota, hold, ratio, lines }| {
-            let mut table = Table::new(&["UNIT", "COUNT", "DOLLARS", "FOR", "COST"]);
+            let columns = ["UNIT", "COUNT", "DOLLARS", "FOR", "COST"];
+            let mut table = Table::with_amounts(&columns, &columns[1..]);
             for CostLine { unit, count, rate, per, usd } in lines {
                 table.row(vec![printable(&unit), count, rate, per.to_string(), usd]);
             }
-            table.print();
+            table.print("units");
             if ratio != "1" {
                 print_line(&format!("times {ratio}, the ratio of the group"));
             }
@@ -173,7 +174,7 @@ impl Remote {
             for Version { number, created_time, created_by, note } in versions {
                 table.row(vec![number.to_string(), time(created_time), created_by.to_string(), printable(&note)]);
             }
-            table.print();
+            table.print("versions");
         })
     }
 }

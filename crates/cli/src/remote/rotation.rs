@@ -60,7 +60,8 @@ impl Remote {
     pub fn rotate(&self, args: &RotateArgs) -> Result<(), CommandFailure> {
         let body = json!({ "grace_seconds": args.grace, "grace_from": args.grace_from.as_str() });
         let id = self.find(&OWN_KEYS, &args.key)?.id;
-        let data = self.create_once(&format!("/api/token/{id}/rotate"), &body)?;
+        let rotated = self.create_once(&format!("/api/token/{id}/rotate"), &body);
+        let data = rotated.map_err(|failure| failure.naming(&[("grace_seconds", "--grace")]))?;
         self.show(&data, |rotated: Rotated| {
             // The first is the one that was replaced now.
             for (index, old) in rotated.old_keys.iter().enumerate() {
@@ -83,7 +84,7 @@ impl Remote {
                 let last_used = old.last_used_at.map_or_else(|| "never".to_owned(), time);
                 table.row(vec![old.id.to_string(), old.masked_key.clone(), old.end(), last_used]);
             }
-            table.print();
+            table.print("old keys");
         })
     }
 

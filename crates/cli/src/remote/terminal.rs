@@ -8,26 +8,37 @@ use unicode_width::UnicodeWidthStr;
 use zeroize::Zeroizing;
 
 use crate::failure::{CommandFailure, exit};
-use crate::output::print_line;
+use crate::output::{print_error, print_line};
 use keymeter::domain::money::Quota;
 
 /// A table with plain columns, separated by two spaces.
 pub struct Table {
     rows: Vec<Vec<String>>,
+    /// Which columns line up at their right.
+    at_right: Vec<bool>,
 }
 
 impl Table {
     pub fn new(columns: &[&str]) -> Self {
-        Self { rows: vec![columns.iter().map(|&name| name.to_owned()).collect()] }
+        let titles = columns.iter().map(|&name| name.to_owned()).collect();
+        Self { rows: vec![titles], at_right: vec![false; columns.len()] }
+    }
+
+    /// The same with columns of amounts or counts, which line up at their right.
+    pub fn with_amounts(columns: &[&str], amounts: &[&str]) -> Self {
+        Self { at_right: columns.iter().map(|title| amounts.contains(title)).collect(), ..Self::new(columns) }
     }
 
     pub fn row(&mut self, cells: Vec<String>) {
         self.rows.push(cells.into_iter().map(|cell| printable(&cell)).collect());
     }
 
-    pub fn print(&self) {
-        for line in self.lines() {
-            print_line(&line);
+    /// Prints it; if it has no row, says on standard error what there are none of.
+    pub fn print(&self, things: &str) {
+        if self.rows.len() == 1 {
+            print_error(&format!("no {things}"));
+        } else {
+            self.lines().iter().for_each(|line| print_line(line));
         }
     }
 
@@ -37,9 +48,10 @@ impl Table {
         let widths: Vec<usize> = (0..columns).map(|column| width(column).unwrap_or(0)).collect();
         let line = |row: &Vec<String>| {
             let mut line = String::new();
-            for (cell, width) in row.iter().zip(&widths) {
-                line.push_str(cell);
-                line.push_str(&" ".repeat(width - cell.width() + 2));
+            for ((cell, width), at_right) in row.iter().zip(&widths).zip(&self.at_right) {
+                let padding = " ".repeat(width - cell.width());
+                let (before, after) = if *at_right { (padding.as_str(), "") } else { ("", padding.as_str()) };
+                line.extend([before, cell, after, "  "]);
             }
             line.trim_end().to_owned()
         };
@@ -75,6 +87,18 @@ pub fn quota(units: i64) -> String {
     let dollars = Quota::ZERO.changed_by(units.saturating_abs()).unwrap_or_default().usd();
     let sign = if units < 0 { "-" } else { "" };
     format!("{units} ({sign}${dollars})")
+}
+
+/// The dollars of quota units, exact, with two decimals or more: `$5.00`, `$0.000002`.
+pub fn dollars(units: i64) -> String {
+    let amount = Quota::ZERO.changed_by(units.saturating_abs()).unwrap_or_default().usd().to_string();
+    let zeros = match amount.split_once('.').map_or(0, |(_, decimals)| decimals.len()) {
+        0 => ".00",
+        1 => "0",
+        _ => "",
+    };
+    let sign = if units < 0 { "-" } else { "" };
+    format!("{sign}${amount}{zeros}")
 }
 
 /// A point in time: `2026-03-10 12:00 UTC`.
@@ -142,6 +166,14 @@ mod tests {
     }
 
     #[test]
+    fn amounts_line_up_at_their_right() {
+        let mut table = Table::with_amounts(&["NAME", "LEFT", "STATE"], &["LEFT"]);
+        table.row(vec!["ci".into(), "$5.00".into(), "working".into()]);
+        table.row(vec!["batch".into(), "$1250.00".into(), String::new()]);
+        assert_eq!(table.lines(), ["NAME       LEFT  STATE", "ci        $5.00  working", "batch  $1250.00"]);
+    }
+
+    #[test]
     fn text_of_the_server_cannot_control_the_terminal() {
         let mut table = Table::new(&["NAME"]);
         table.row(vec!["a\u{1b}[2Jb\nc".into()]);
@@ -153,6 +185,14 @@ mod tests {
         let table = [(0, "0 ($0)"), (1, "1 ($0.000002)"), (750_000, "750000 ($1.5)"), (-500_000, "-500000 (-$1)")];
         for (units, text) in table {
             assert_eq!(quota(units), text);
+        }
+    }
+
+    #[test]
+    fn dollars_have_two_decimals_or_more() {
+        let table = [(0, "$0.00"), (1, "$0.000002"), (750_000, "$1.50"), (-500_000, "-$1.00"), (6_172_500, "$12.345")];
+        for (units, text) in table {
+            assert_eq!(dollars(units), text);
         }
     }
 

@@ -1,5 +1,6 @@
 //! `keymeter usage …`
 
+use clap::builder::PossibleValuesParser;
 use clap::{Args, Subcommand};
 use serde::Deserialize;
 use serde_json::value::RawValue;
@@ -7,10 +8,11 @@ use serde_json::{Map, Value};
 
 use super::named::{ALL_KEYS, Named, OWN_KEYS, USERS};
 use super::target::RemoteOptions;
-use super::terminal::{Table, quota, time};
+use super::terminal::{Table, dollars, time};
 use super::{Remote, filter};
 use crate::failure::CommandFailure;
 use crate::output::print_error;
+use keymeter::domain::request_history::OutcomeKind;
 
 /// `keymeter usage`
 #[derive(Debug, Args)]
@@ -61,9 +63,53 @@ struct ReportArgs {
     selection: Selection,
     /// What the rows are: day, month, key, model, or several of them, separated by commas; with --everyone also user
     /// and gateway.
-    #[arg(long, value_name = "WHAT", default_value = "day")]
-    by: String,
+    #[arg(long, value_name = "WHAT", value_delimiter = ',', value_parser = By::parse, default_value = "day")]
+    by: Vec<By>,
 }
+
+/// What the rows of a report are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum By {
+    Day,
+    Month,
+    Key,
+    Model,
+    User,
+    Gateway,
+}
+
+impl By {
+    const ALL: [Self; 6] = [Self::Day, Self::Month, Self::Key, Self::Model, Self::User, Self::Gateway];
+
+    /// The value of the API.
+    const fn as_str(self) -> &'static str {
+        match self {
+            Self::Day => "day",
+            Self::Month => "month",
+            Self::Key => "token",
+            Self::Model => "model",
+            Self::User => "user",
+            Self::Gateway => "gateway",
+        }
+    }
+
+    fn parse(text: &str) -> Result<Self, String> {
+        let name = if text.trim() == "key" { "token" } else { text.trim() };
+        let by = Self::ALL.into_iter().find(|by| by.as_str() == name);
+        by.ok_or_else(|| "it is day, month, key, model, user or gateway, or several of them".to_owned())
+    }
+}
+
+/// What parameters of the API are called here.
+const OPTIONS: [(&str, &str); 7] = [
+    ("from", "--from"),
+    ("to", "--to"),
+    ("group_by", "--by"),
+    ("token_id", "--key"),
+    ("user_id", "--user"),
+    ("outcome", "--outcome"),
+    ("token", "key"),
+];
 
 #[derive(Debug, Args)]
 struct RequestsArgs {
@@ -72,8 +118,8 @@ struct RequestsArgs {
     /// Only requests for this model.
     #[arg(long)]
     model: Option<String>,
-    /// Only requests that ended like this: charged, refused or imported.
-    #[arg(long)]
+    /// Only requests that ended like this.
+    #[arg(long, value_parser = PossibleValuesParser::new(OutcomeKind::ALL.map(OutcomeKind::as_str)))]
     outcome: Option<String>,
     /// How many at most.
     #[arg(long, value_name = "N", default_value_t = 100)]
@@ -162,10 +208,10 @@ impl Selection {
 impl Remote {
     fn report(&self, args: &ReportArgs) -> Result<(), CommandFailure> {
         let mut query = args.selection.filters(self)?;
-        // The API calls keys tokens.
-        let by: Vec<&str> = args.by.split(',').map(|what| if what.trim() == "key" { "token" } else { what }).collect();
+        let by: Vec<&str> = args.by.iter().map(|by| by.as_str()).collect();
         query.push(("group_by", by.join(",")));
-        let data = self.client.get(args.selection.prefix(), &query)?;
+        let report = self.client.get(args.selection.prefix(), &query);
+        let data = report.map_err(|failure| failure.naming(&OPTIONS))?;
         self.show(&data, |report: Report| report.print())
     }
 
@@ -179,7 +225,8 @@ impl Remote {
         let mut next: Option<String> = None;
         loop {
             let after: Vec<_> = filter("after", next.as_ref()).into_iter().collect();
-            let page: Requests = self.client.get(&path, &[&*query, &*after].concat())?.read()?;
+            let page = self.client.get(&path, &[&*query, &*after].concat());
+            let page: Requests = page.map_err(|failure| failure.naming(&OPTIONS))?.read()?;
             let is_empty = page.items.is_empty();
             items.extend(page.items);
             next = page.next;
@@ -196,7 +243,8 @@ impl Remote {
 }
 
 fn print_requests(requests: &[Request]) {
-    let mut table = Table::new(&["AT", "OUTCOME", "KEY", "MODEL", "QUOTA", "INPUT", "OUTPUT", "REQUEST", "REASON"]);
+    let columns = ["AT", "OUTCOME", "KEY", "MODEL", "COST", "INPUT", "OUTPUT", "REQUEST", "REASON"];
+    let mut table = Table::with_amounts(&columns, &["COST", "INPUT", "OUTPUT"]);
     for request in requests {
         let reason = request.refusal.as_ref().and_then(|refusal| refusal.get("reason")?.as_str());
         table.row(vec![
@@ -204,14 +252,14 @@ fn print_requests(requests: &[Request]) {
             request.outcome.clone(),
             request.token_name.clone().unwrap_or_default(),
             request.model.clone(),
-            quota(request.quota),
+            dollars(request.quota),
             request.prompt_tokens.to_string(),
             request.completion_tokens.to_string(),
             request.gateways_id.clone().unwrap_or_default(),
             reason.unwrap_or_default().to_owned(),
         ]);
     }
-    table.print();
+    table.print("requests");
 }
 
 impl Report {
@@ -220,8 +268,9 @@ impl Report {
         let present = |name: &str| self.rows.first().is_some_and(|row| row.get(name).is_some_and(|v| !v.is_null()));
         let columns: Vec<_> = COLUMNS.iter().filter(|(name, _)| present(name)).collect();
         let titles = columns.iter().map(|(_, title)| *title);
-        let titles: Vec<&str> = titles.chain(["REQUESTS", "INPUT", "OUTPUT", "QUOTA"]).collect();
-        let mut table = Table::new(&titles);
+        let amounts = ["REQUESTS", "INPUT", "OUTPUT", "COST"];
+        let titles: Vec<&str> = titles.chain(amounts).collect();
+        let mut table = Table::with_amounts(&titles, &amounts);
         for row in &self.rows {
             let text = |name: &str| row.get(name).and_then(Value::as_str).unwrap_or_default().to_owned();
             let number = |name: &str| row.get(name).and_then(Value::as_i64).unwrap_or_default();
@@ -238,7 +287,7 @@ impl Report {
             "total".clone_into(first);
         }
         table.row(name.into_iter().chain(self.total.cells()).collect());
-        table.print();
+        table.print("usage");
     }
 }
 
@@ -246,6 +295,6 @@ impl Amounts {
     fn cells(&self) -> [String; 4] {
         let counts = [self.requests, self.prompt_tokens, self.completion_tokens].map(|count| count.to_string());
         let [requests, input, output] = counts;
-        [requests, input, output, quota(self.quota)]
+        [requests, input, output, dollars(self.quota)]
     }
 }

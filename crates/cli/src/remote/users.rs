@@ -1,15 +1,19 @@
 //! `keymeter user …` on a server. For administrators.
 
+use clap::builder::PossibleValuesParser;
 use clap::{ArgGroup, Args, Subcommand, ValueEnum};
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
+use super::key_view::period_limits;
 use super::named::Named;
-use super::terminal::{Table, confirm, print_facts, quota, time};
-use super::values::{limit_arg, signed_usd_arg, usd_arg};
+use super::period_limits::PeriodLimitArgs;
+use super::terminal::{Table, confirm, dollars, print_facts, time};
+use super::values::{amount_option, signed_usd_arg, usd_arg};
 use super::{Remote, filter, nothing_to_change};
 use crate::failure::CommandFailure;
 use crate::output::print_line;
+use keymeter::domain::user::UserSort;
 
 /// Commands that need a server.
 #[derive(Debug, Subcommand)]
@@ -27,7 +31,7 @@ pub enum UserCommand {
     /// Change a user. What is not named stays as it is. Needs a server.
     #[command(after_help = "Examples:
   keymeter user update ana --group research
-  keymeter user update ana --token-api yes --per-month 5000000")]
+  keymeter user update ana --token-api yes --usd-per-month 10")]
     Update(Box<UpdateArgs>),
     /// Add to a user's wallet, or take away from it. Needs a server.
     #[command(after_help = "Examples:
@@ -62,8 +66,8 @@ pub struct ListArgs {
     /// Only users of this group.
     #[arg(long)]
     group: Option<String>,
-    /// The order: id, username, quota or `used_quota`.
-    #[arg(long, value_name = "FIELD")]
+    /// The order.
+    #[arg(long, value_name = "FIELD", value_parser = PossibleValuesParser::new(UserSort::ALL.map(UserSort::as_str)))]
     sort: Option<String>,
     /// The least first.
     #[arg(long)]
@@ -112,15 +116,8 @@ pub struct UpdateArgs {
     /// Whether the user may use the token API.
     #[arg(long, value_name = "YES", value_parser = clap::builder::BoolishValueParser::new())]
     token_api: Option<bool>,
-    /// Quota units of each day, or none.
-    #[arg(long, value_name = "UNITS", value_parser = limit_arg)]
-    per_day: Option<i64>,
-    /// Quota units of each week, or none.
-    #[arg(long, value_name = "UNITS", value_parser = limit_arg)]
-    per_week: Option<i64>,
-    /// Quota units of each month, or none.
-    #[arg(long, value_name = "UNITS", value_parser = limit_arg)]
-    per_month: Option<i64>,
+    #[command(flatten)]
+    period_limits: PeriodLimitArgs,
 }
 
 #[derive(Debug, Args)]
@@ -152,6 +149,7 @@ struct User {
     email: String,
     quota: i64,
     used_quota: i64,
+    period_limits: Value,
     token_api_enabled: bool,
     created_time: i64,
 }
@@ -214,14 +212,15 @@ impl Remote {
         ];
         let filters: Vec<_> = filters.into_iter().flatten().collect();
         self.list("/api/admin/users", &filters, args.limit, |users: Vec<User>| {
-            let mut table = Table::new(&["ID", "USERNAME", "ROLE", "STATUS", "GROUP", "WALLET", "USED", "TOKEN API"]);
+            let columns = ["ID", "USERNAME", "ROLE", "STATUS", "GROUP", "WALLET", "USED", "TOKEN API"];
+            let mut table = Table::with_amounts(&columns, &["WALLET", "USED"]);
             for user in users {
                 let (role, status) = (user.role().to_owned(), user.status().to_owned());
-                let (wallet, used) = (quota(user.quota), quota(user.used_quota));
+                let (wallet, used) = (dollars(user.quota), dollars(user.used_quota));
                 let token_api = if user.token_api_enabled { "yes" } else { "no" }.to_owned();
                 table.row(vec![user.id.to_string(), user.username, role, status, user.group, wallet, used, token_api]);
             }
-            table.print();
+            table.print("users");
         })
     }
 
@@ -233,15 +232,15 @@ impl Remote {
         set("group", args.group.map(Into::into));
         set("role", args.role.map(|role| role.number().into()));
         set("token_api_enabled", args.token_api.map(Into::into));
-        let periods = [("day", args.per_day), ("week", args.per_week), ("month", args.per_month)];
-        let named = periods.into_iter().filter_map(|(name, limit)| Some((name.to_owned(), json!(limit?))));
-        let named: Map<String, Value> = named.collect();
-        set("period_limits", (!named.is_empty()).then_some(named.into()));
+        set("period_limits", args.period_limits.body());
         if body.is_empty() {
             return Err(nothing_to_change("keymeter user update --help"));
         }
         let id = self.find_user(&args.user)?.id;
-        let data = self.client.patch(&format!("/api/admin/users/{id}"), &body.into())?;
+        let others = vec![("display_name", "--display-name"), ("email", "--email"), ("group", "--group")];
+        let options = [args.period_limits.options(), others].concat();
+        let changed = self.client.patch(&format!("/api/admin/users/{id}"), &body.into());
+        let data = changed.map_err(|failure| failure.naming(&options))?;
         self.show(&data, |user: User| user.print())
     }
 
@@ -252,9 +251,12 @@ impl Remote {
         set("set", args.set_usd.map(Into::into));
         set("note", args.note.as_deref().map(Into::into));
         let id = self.find_user(&args.user)?.id;
-        let data = self.create_once(&format!("/api/admin/users/{id}/quota"), &body.into())?;
+        let amount = amount_option(args.usd, "--usd", "--quota");
+        let options = [("delta", amount), ("quota", amount), ("set", "--set-usd"), ("note", "--note")];
+        let granted = self.create_once(&format!("/api/admin/users/{id}/quota"), &body.into());
+        let data = granted.map_err(|failure| failure.naming(&options))?;
         self.show(&data, |user: User| {
-            print_line(&format!("the wallet of {} now has {}", user.username, quota(user.quota)));
+            print_line(&format!("the wallet of {} now has {}", user.username, dollars(user.quota)));
         })
     }
 
@@ -287,8 +289,9 @@ impl User {
             ("status", self.status().to_owned()),
             ("group", self.group.clone()),
             ("email", self.email.clone()),
-            ("wallet", quota(self.quota)),
-            ("used", quota(self.used_quota)),
+            ("wallet", dollars(self.quota)),
+            ("used", dollars(self.used_quota)),
+            ("period limits", period_limits(&self.period_limits)),
             ("token API", if self.token_api_enabled { "enabled" } else { "not enabled" }.to_owned()),
             ("created", time(self.created_time)),
         ]);

@@ -90,6 +90,16 @@ pub fn signed_usd_arg(text: &str) -> Result<i64, String> {
     }
 }
 
+/// Reads a limit in dollars, or `none` for no limit.
+pub fn usd_limit_arg(text: &str) -> Result<i64, String> {
+    if text == "none" { Ok(-1) } else { usd_arg(text) }
+}
+
+/// The option that named an amount.
+pub const fn amount_option(usd: Option<i64>, in_dollars: &'static str, in_units: &'static str) -> &'static str {
+    if usd.is_some() { in_dollars } else { in_units }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -130,6 +140,8 @@ mod tests {
         assert_eq!([limit_arg("0"), limit_arg("none")], [Ok(0), Ok(-1)]);
         assert!(limit_arg("-1").is_err() && limit_arg("many").is_err());
         assert_eq!([usd_arg("2.50"), usd_arg("0.000002"), usd_arg("0")], [Ok(1_250_000), Ok(1), Ok(0)]);
+        assert_eq!([usd_limit_arg("10"), usd_limit_arg("none")], [Ok(5_000_000), Ok(-1)]);
+        assert!(usd_limit_arg("-1").is_err() && usd_limit_arg("").is_err());
         assert_eq!(signed_usd_arg("-1"), Ok(-500_000));
         assert!(usd_arg("-1").is_err() && usd_arg("two").is_err() && signed_usd_arg("--1").is_err());
     }

@@ -66,7 +66,7 @@ pub fn cells(columns: &str, body: &impl Serialize) -> Vec<String> {
 }
 
 /// A value of JSON as text. Lists and objects stay as they are.
-fn cell(json: &str) -> String {
+pub fn cell(json: &str) -> String {
     match json {
         "null" => String::new(),
         _ => serde_json::from_str(json).unwrap_or_else(|_| json.to_owned()),
@@ -94,7 +94,8 @@ impl<Rows: Iterator<Item = Vec<String>>> Iterator for Chunks<Rows> {
     }
 }
 
-fn push_line(text: &mut String, cells: &[String]) {
+/// Adds a line with its line break.
+pub fn push_line(text: &mut String, cells: &[String]) {
     for (at, cell) in cells.iter().enumerate() {
         if at > 0 {
             text.push(',');

@@ -2,9 +2,10 @@
 
 use clap::{Args, Subcommand};
 
-use super::failure::CommandFailure;
+use super::failure::{CommandFailure, exit};
+use super::remote::list_options::ListOptions;
 use super::remote::named::{Candidate, Found, GATEWAYS, Named};
-use super::remote::target::PlaceOptions;
+use super::remote::target::{NEEDS_SERVER, PlaceOptions};
 use super::remote::terminal::confirm;
 use super::remote::values::id_arg;
 use super::with_app;
@@ -37,7 +38,7 @@ enum GatewayCommand {
         name: String,
     },
     /// List gateways and their credentials, without the secrets.
-    List,
+    List(ListOptions),
     /// Revoke a gateway and all its credentials.
     Revoke {
         /// The gateway's name or id.
@@ -81,7 +82,7 @@ impl GatewayCommand {
             Self::Credential(CredentialCommand::Revoke { gateway, id, yes }) => {
                 confirm(&format!("revoke the credential {id} of the gateway {gateway}; it stops working at once"), *yes)
             }
-            Self::Create { .. } | Self::List | Self::Credential(CredentialCommand::Create { .. }) => Ok(()),
+            Self::Create { .. } | Self::List(_) | Self::Credential(CredentialCommand::Create { .. }) => Ok(()),
         }
     }
 }
@@ -92,7 +93,7 @@ pub fn run_remote(args: GatewayArgs) -> Result<(), CommandFailure> {
     let remote = args.place.connect()?;
     match args.command {
         GatewayCommand::Create { name } => remote.create_gateway(&name),
-        GatewayCommand::List => remote.list_gateways(),
+        GatewayCommand::List(options) => remote.list_gateways(&options),
         GatewayCommand::Revoke { gateway, .. } => remote.revoke_gateway(&gateway),
         GatewayCommand::Credential(CredentialCommand::Create { gateway }) => remote.create_credential(&gateway),
         GatewayCommand::Credential(CredentialCommand::Revoke { gateway, id, .. }) => {
@@ -104,11 +105,16 @@ pub fn run_remote(args: GatewayArgs) -> Result<(), CommandFailure> {
 /// Runs the command on the local database.
 pub async fn run(config: &Config, args: GatewayArgs) -> Result<(), CommandFailure> {
     args.command.confirm()?;
+    if let GatewayCommand::List(options) = &args.command
+        && options.are_given()
+    {
+        return Err(CommandFailure::new(exit::USAGE, NEEDS_SERVER));
+    }
     with_app(config, async |app| {
         let gateways = &app.state.gateways;
         match args.command {
             GatewayCommand::Create { name } => create(gateways, &name).await,
-            GatewayCommand::List => list(gateways).await,
+            GatewayCommand::List(_) => list(gateways).await,
             GatewayCommand::Revoke { gateway, .. } => {
                 let found = find(gateways, &gateway).await?;
                 let revoked = gateways.revoke(Actor::Operator, GatewayId::new(found.id)).await;

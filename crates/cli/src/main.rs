@@ -31,7 +31,9 @@ use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 
 use self::failure::CommandFailure;
 use self::remote::target::{RemoteOptions, ServerOptions};
-use self::remote::{audit, keys, login, named, top, usage};
+use self::remote::{
+    access_tokens, audit, enablement, keys, login, named, open, requests, sessions, top, usage,
+};
 use crate::output::{print_error, print_line};
 use keymeter::app::{self, App, Opened};
 use keymeter::config::Config;
@@ -77,6 +79,8 @@ enum Command {
     Key(keys::KeyArgs),
     /// Show what was spent, on a server.
     Usage(usage::UsageArgs),
+    /// Show single requests, on a server.
+    Request(requests::RequestArgs),
     /// Show who did what, on a server.
     Audit(audit::AuditArgs),
     /// Show what all servers are doing, live, until Ctrl-C. For administrators.
@@ -90,6 +94,12 @@ enum Command {
         #[command(flatten)]
         options: ServerOptions,
     },
+    /// Manage your access tokens, with which programs act as you.
+    AccessToken(access_tokens::AccessTokenArgs),
+    /// Show and end your sessions in browsers.
+    Session(sessions::SessionArgs),
+    /// Open a page of the dashboard.
+    Open(open::OpenArgs),
     /// Show which server commands act on, and as whom.
     Whoami {
         #[command(flatten)]
@@ -98,6 +108,8 @@ enum Command {
     /// Create users and set their passwords, on a server or on the local database.
     #[command(after_help = PLACE_HELP)]
     User(user::UserArgs),
+    /// Decide who may use the token API, on a server. For administrators.
+    Enablement(enablement::EnablementArgs),
     /// Manage gateways and their credentials, on a server or on the local database.
     #[command(after_help = PLACE_HELP)]
     Gateway(gateway::GatewayArgs),
@@ -163,6 +175,7 @@ Work with a server:
   keymeter key create ci --usd 5 --expires 90d
   keymeter key list
   keymeter usage report --by key
+  keymeter request list --since 2h
   keymeter top
 
 Environment:
@@ -279,6 +292,11 @@ fn execute(cli: Cli) -> Result<ExitCode, CommandFailure> {
             | Command::Prices(_)
             | Command::Key(_)
             | Command::Usage(_)
+            | Command::Request(_)
+            | Command::Enablement(_)
+            | Command::AccessToken(_)
+            | Command::Session(_)
+            | Command::Open(_)
             | Command::Audit(_)
             | Command::Top(_)
             | Command::Login(_)
@@ -307,6 +325,11 @@ fn run_without_settings(command: Command) -> Result<Option<Command>, CommandFail
         Command::Prices(args) => prices::run(args)?,
         Command::Key(args) => keys::run(args)?,
         Command::Usage(args) => usage::run(args)?,
+        Command::Request(args) => requests::run(args)?,
+        Command::Enablement(args) => enablement::run(args)?,
+        Command::AccessToken(args) => access_tokens::run(args)?,
+        Command::Session(args) => sessions::run(args)?,
+        Command::Open(args) => open::run(args)?,
         Command::Audit(args) => audit::run(args)?,
         Command::Top(args) => top::run(&args)?,
         Command::Login(args) => login::login(&args)?,

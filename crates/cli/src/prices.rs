@@ -9,6 +9,7 @@ use crate::failure::CommandFailure;
 use crate::new_api_prices;
 use crate::output::{print_error, print_line};
 use crate::remote::Remote;
+use crate::remote::list_options::ListOptions;
 use crate::remote::target::RemoteOptions;
 use keymeter::domain::model_limits::ModelLimits;
 
@@ -51,7 +52,7 @@ enum PricesCommand {
   keymeter prices cost gpt-5.5 --input-tokens 12000 --output-tokens 800 --unit web_searches=2")]
     Cost(PricedRequest),
     /// List the versions of the price list.
-    History,
+    History(ListOptions),
     /// Set a former version again.
     Rollback {
         /// The number of the version, as `history` lists it.
@@ -141,7 +142,7 @@ pub fn run(args: PricesArgs) -> Result<(), CommandFailure> {
         PricesCommand::Show => remote()?.show_prices(),
         PricesCommand::Diff { sources, version } => remote()?.compare_prices(&sources, version),
         PricesCommand::Cost(request) => remote()?.show_cost(&request),
-        PricesCommand::History => remote()?.list_price_versions(),
+        PricesCommand::History(options) => remote()?.list_price_versions(&options),
         PricesCommand::Rollback { version, how } => remote()?.roll_back_prices(version, &how.note, how.accept),
         PricesCommand::Convert(list) => Ok(convert(list)?),
     }

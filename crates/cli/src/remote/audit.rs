@@ -4,10 +4,12 @@ use clap::builder::PossibleValuesParser;
 use clap::{Args, Subcommand, ValueEnum};
 use serde::Deserialize;
 
+use super::list_options::ListOptions;
 use super::named::{ALL_KEYS, Found, GATEWAYS, Named, OWN_KEYS, USERS};
 use super::target::RemoteOptions;
 use super::terminal::{Table, time};
-use super::{Remote, filter};
+use super::values::duration_arg;
+use super::{Listing, Remote, day_before, filter, now};
 use crate::failure::{CommandFailure, exit};
 use keymeter::domain::audit::Action;
 
@@ -26,6 +28,7 @@ enum AuditCommand {
     #[command(after_help = "Examples:
   keymeter audit list
   keymeter audit list --action token.key_revealed
+  keymeter audit list --since 2h
   keymeter audit list --everyone --from 2027-01-01 --limit 1000 --json")]
     List(ListArgs),
 }
@@ -53,9 +56,14 @@ struct ListArgs {
     /// The last day.
     #[arg(long, value_name = "DAY")]
     to: Option<String>,
+    /// Only what was done so long ago or later, such as 2h or 7d.
+    #[arg(long, value_name = "TIME", value_parser = duration_arg, conflicts_with = "from")]
+    since: Option<i64>,
     /// How many at most.
     #[arg(long, value_name = "N", default_value_t = 100)]
     limit: usize,
+    #[command(flatten)]
+    options: ListOptions,
 }
 
 /// Kinds of things that the audit log is about.
@@ -105,16 +113,18 @@ pub fn run(args: AuditArgs) -> Result<(), CommandFailure> {
     let path = if args.everyone { "/api/admin/audit" } else { "/api/user/activity" };
     let subject = args.find_subject(&remote)?;
     let actor = args.actor.as_ref().map(|actor| remote.find(&USERS, actor)).transpose()?;
+    let since = args.since.map(|seconds| now().plus(-seconds));
     let filters = [
         filter("action", args.action.as_ref()),
         filter("subject_kind", args.subject_kind.map(SubjectKind::as_str).as_ref()),
         filter("subject_id", subject.map(|subject| subject.id).as_ref()),
         filter("actor_id", actor.map(|actor| actor.id).as_ref()),
-        filter("from", args.from.as_ref()),
+        filter("from", args.from.or(since.and_then(day_before)).as_ref()),
         filter("to", args.to.as_ref()),
     ];
-    let filters: Vec<_> = filters.into_iter().flatten().collect();
-    remote.list(path, &filters, args.limit, |lines: Vec<Line>| {
+    let filters = filters.into_iter().flatten().collect();
+    let listing = Listing { path, filters, limit: args.limit, since };
+    remote.list(&listing, &args.options, "lines", |lines: Vec<Line>| {
         let mut table = Table::new(&["AT", "ACTION", "BY", "SUBJECT", "NAME", "FROM"]);
         for line in lines {
             let subject = line.subject_id.map(|id| format!(" {id}")).unwrap_or_default();
@@ -123,7 +133,7 @@ pub fn run(args: AuditArgs) -> Result<(), CommandFailure> {
             let name = line.subject_name.unwrap_or_default();
             table.row(vec![time(line.at), line.action, line.actor_name, subject, name, line.ip]);
         }
-        table.print("lines");
+        table
     })
 }
 

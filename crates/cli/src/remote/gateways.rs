@@ -4,6 +4,7 @@ use serde::Deserialize;
 use serde_json::json;
 
 use super::Remote;
+use super::list_options::ListOptions;
 use super::named::{GATEWAYS, Named};
 use super::terminal::{Table, time};
 use crate::failure::CommandFailure;
@@ -36,9 +37,9 @@ impl Remote {
         })
     }
 
-    pub fn list_gateways(&self) -> Result<(), CommandFailure> {
-        let data = self.client.get("/api/admin/gateways", &[])?;
-        self.show(&data, |gateways: Vec<Gateway>| {
+    pub fn list_gateways(&self, options: &ListOptions) -> Result<(), CommandFailure> {
+        let entries = self.array("/api/admin/gateways", &[])?;
+        self.print_entries(&entries, options, "gateways", |gateways: Vec<Gateway>| {
             let mut table = Table::new(&["ID", "NAME", "CREDENTIAL", "ENDS WITH", "CREATED", "LAST USED"]);
             for gateway in gateways {
                 for credential in gateway.credentials {
@@ -52,7 +53,7 @@ impl Remote {
                     ]);
                 }
             }
-            table.print("gateways");
+            table
         })
     }
 

@@ -1,22 +1,35 @@
-//! `keymeter key list`
+//! `keymeter key list` and `find`.
 
 use clap::builder::PossibleValuesParser;
 use clap::{Args, ValueEnum};
+use secrecy::ExposeSecret;
+use serde_json::json;
 
 use super::key_view::{DeletedKey, Key};
-use super::terminal::{Table, dollars, time};
-use super::{Remote, filter};
+use super::list_options::ListOptions;
+use super::named::{Named, USERS};
+use super::terminal::{Table, dollars, secret_from_stdin, time};
+use super::{LIST_OPTIONS, Listing, Page, Remote, filter};
 use crate::failure::CommandFailure;
+use crate::output::print_error;
+use keymeter::domain::bounds::MAX_PAGE_SIZE;
+use keymeter::domain::key::ApiKey;
 use keymeter::domain::ledger::StateName;
 use keymeter::domain::token_listing::TokenSort;
 
 #[derive(Debug, Args)]
 pub struct ListArgs {
+    /// The keys of all users. For administrators.
+    #[arg(long)]
+    everyone: bool,
+    /// Only the keys of this user, by name or id.
+    #[arg(long, requires = "everyone")]
+    user: Option<Named>,
     /// Only keys whose name contains this text.
     #[arg(long, value_name = "TEXT")]
     search: Option<String>,
     /// Deleted keys that can be restored.
-    #[arg(long, conflicts_with_all = ["search", "status", "state", "group"])]
+    #[arg(long, conflicts_with_all = ["everyone", "search", "status", "state", "group"])]
     deleted: bool,
     /// Only keys with this status.
     #[arg(long, value_enum)]
@@ -36,6 +49,8 @@ pub struct ListArgs {
     /// How many at most.
     #[arg(long, value_name = "N", default_value_t = 1_000)]
     limit: usize,
+    #[command(flatten)]
+    options: ListOptions,
 }
 
 /// The status of a key.
@@ -59,39 +74,92 @@ impl Status {
     }
 }
 
+#[derive(Debug, Args)]
+pub struct FindArgs {
+    /// A part of the name, or a key as lists show it, such as sk-ab12**********wxyz; - reads a whole key from standard
+    /// input.
+    #[arg(value_parser = find_arg)]
+    text: String,
+    /// Among the keys of all users. For administrators.
+    #[arg(long)]
+    everyone: bool,
+    #[command(flatten)]
+    options: ListOptions,
+}
+
+/// Refuses a whole key: arguments are seen by others.
+fn find_arg(text: &str) -> Result<String, String> {
+    match ApiKey::parse(text) {
+        Ok(_) => Err("arguments are seen by others: send a whole key to the input of `keymeter key find -`".to_owned()),
+        Err(_) => Ok(text.to_owned()),
+    }
+}
+
 impl Remote {
     pub fn list_keys(&self, args: &ListArgs) -> Result<(), CommandFailure> {
+        let user = args.user.as_ref().map(|user| self.find(&USERS, user)).transpose()?;
         let filters = [
             filter("deleted", args.deleted.then_some("1").as_ref()),
             filter("keyword", args.search.as_ref()),
+            filter("user_id", user.map(|user| user.id).as_ref()),
             filter("status", args.status.map(Status::number).as_ref()),
             filter("state", args.state.as_ref()),
             filter("group", args.group.as_ref()),
             filter("sort", args.sort.as_ref()),
             filter("order", args.ascending.then_some("asc").as_ref()),
         ];
-        let filters: Vec<_> = filters.into_iter().flatten().collect();
-        // A search counts against a limit; a list does not.
-        let path = if args.search.is_some() { "/api/token/search" } else { "/api/token/" };
+        let path = match &args.search {
+            _ if args.everyone => "/api/admin/tokens",
+            // A search counts against a limit; a list does not.
+            Some(_) => "/api/token/search",
+            None => "/api/token/",
+        };
+        let filters = filters.into_iter().flatten().collect();
+        let listing = Listing { path, filters, limit: args.limit, since: None };
         if args.deleted {
-            return self.list(path, &filters, args.limit, |keys: Vec<DeletedKey>| {
-                let mut table = Table::new(&["ID", "NAME", "KEY", "DELETED", "RESTORABLE UNTIL"]);
-                for DeletedKey { key, deleted_time, restorable_until } in keys {
-                    let times = [time(deleted_time), time(restorable_until)];
-                    table.row([vec![key.id.to_string(), key.name, key.masked_key], times.to_vec()].concat());
-                }
-                table.print("deleted keys");
-            });
+            return self.list(&listing, &args.options, "deleted keys", table_of_deleted);
         }
-        self.list(path, &filters, args.limit, |keys: Vec<Key>| {
-            let columns = ["ID", "NAME", "KEY", "STATE", "REMAINING", "USED", "EXPIRES"];
-            let mut table = Table::with_amounts(&columns, &["REMAINING", "USED"]);
-            for key in keys {
-                let (remaining, expires) = (key.remaining(), key.expires());
-                let used = dollars(key.used_quota);
-                table.row(vec![key.id.to_string(), key.name, key.masked_key, key.state, remaining, used, expires]);
-            }
-            table.print("keys");
-        })
+        self.list(&listing, &args.options, "keys", table_of)
     }
+
+    pub fn find_keys(&self, args: &FindArgs) -> Result<(), CommandFailure> {
+        let path = if args.everyone { "/api/admin/tokens/search" } else { "/api/token/search" };
+        let mut body = json!({ "p": 1, "page_size": MAX_PAGE_SIZE });
+        if args.text == "-" {
+            body["token"] = secret_from_stdin("key")?.expose_secret().into();
+        } else if args.text.starts_with("sk-") || args.text.contains('*') {
+            body["token"] = args.text.as_str().into();
+        } else {
+            body["keyword"] = args.text.as_str().into();
+        }
+        let found = self.client.post(path, &body).map_err(|failure| failure.naming(&LIST_OPTIONS))?;
+        let Page { items, total } = found.read()?;
+        if items.len() < total {
+            print_error(&format!("these are {} of {total}; give more of the text", items.len()));
+        }
+        self.print_entries(&items, &args.options, "such keys", table_of)
+    }
+}
+
+fn table_of(keys: Vec<Key>) -> Table {
+    let has_owners = keys.iter().any(|key| key.username.is_some());
+    let owner = has_owners.then_some("OWNER");
+    let others = ["NAME", "KEY", "STATE", "REMAINING", "USED", "EXPIRES"];
+    let columns: Vec<&str> = ["ID"].into_iter().chain(owner).chain(others).collect();
+    let mut table = Table::with_amounts(&columns, &["REMAINING", "USED"]);
+    for key in keys {
+        let (remaining, used, expires) = (key.remaining(), dollars(key.used_quota), key.expires());
+        let others = [key.name, key.masked_key, key.state, remaining, used, expires];
+        let owner = has_owners.then(|| key.username.unwrap_or_default());
+        table.row([key.id.to_string()].into_iter().chain(owner).chain(others).collect());
+    }
+    table
+}
+
+fn table_of_deleted(keys: Vec<DeletedKey>) -> Table {
+    let mut table = Table::new(&["ID", "NAME", "KEY", "DELETED", "RESTORABLE UNTIL"]);
+    for DeletedKey { key, deleted_time, restorable_until } in keys {
+        table.row(vec![key.id.to_string(), key.name, key.masked_key, time(deleted_time), time(restorable_until)]);
+    }
+    table
 }

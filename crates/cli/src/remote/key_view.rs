@@ -9,6 +9,8 @@ use super::terminal::{dollars, print_facts, time};
 #[derive(Debug, Deserialize)]
 pub struct Key {
     pub id: i64,
+    /// The owner, where the keys are those of all users.
+    pub username: Option<String>,
     pub name: String,
     #[serde(default)]
     pub key: String,

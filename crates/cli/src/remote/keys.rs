@@ -6,8 +6,9 @@ use serde_json::json;
 
 use super::Remote;
 use super::key_edits::{CreateArgs, UpdateArgs};
-use super::key_lists::ListArgs;
+use super::key_lists::{FindArgs, ListArgs};
 use super::key_view::Key;
+use super::list_options::ListOptions;
 use super::named::{Named, OWN_KEYS};
 use super::rotation::RotateArgs;
 use super::target::RemoteOptions;
@@ -31,8 +32,15 @@ enum KeyCommand {
     #[command(after_help = "Examples:
   keymeter key list
   keymeter key list --status exhausted --sort used_quota
-  keymeter key list --search billing --json | jq -r '.[].id'")]
+  keymeter key list --search billing --json | jq -r '.[].id'
+  keymeter key list --everyone --state used_up --csv --fields username,name,used_quota")]
     List(ListArgs),
+    /// Find keys by a part of the name, or by the key as lists and logs show it.
+    #[command(after_help = "Examples:
+  keymeter key find billing
+  keymeter key find 'sk-ab12**********wxyz' --everyone
+  keymeter key find - < key.txt")]
+    Find(FindArgs),
     /// Show one key, without its secret.
     #[command(after_help = "Example:
   keymeter key show ci
@@ -96,6 +104,8 @@ enum KeyCommand {
     OldKeys {
         /// The key's name or id.
         key: Named,
+        #[command(flatten)]
+        options: ListOptions,
     },
     /// End a replaced key before its time.
     EndOldKey {
@@ -119,6 +129,7 @@ pub fn run(args: KeyArgs) -> Result<(), CommandFailure> {
     let remote = Remote::connect(&args.options)?;
     match args.command {
         KeyCommand::List(list) => remote.list_keys(&list),
+        KeyCommand::Find(find) => remote.find_keys(&find),
         KeyCommand::Show { key } => {
             let id = remote.find(&OWN_KEYS, &key)?.id;
             let data = remote.client.get(&format!("/api/token/{id}/details"), &[])?;
@@ -141,7 +152,7 @@ pub fn run(args: KeyArgs) -> Result<(), CommandFailure> {
             remote.show(&data, |revealed: RevealedKey| print_line(&revealed.key))
         }
         KeyCommand::Rotate(rotate) => remote.rotate(&rotate),
-        KeyCommand::OldKeys { key } => remote.list_old_keys(&key),
+        KeyCommand::OldKeys { key, options } => remote.list_old_keys(&key, &options),
         KeyCommand::EndOldKey { key, id, yes } => remote.end_old_key(&key, id, yes),
         KeyCommand::Restore { key } => remote.restore_key(&key),
     }

@@ -1,8 +1,10 @@
 //! Commands that act on a server with an access token.
 
+pub mod access_tokens;
 mod address;
 pub mod audit;
 mod client;
+pub mod enablement;
 mod figures;
 pub mod gateways;
 mod key_edits;
@@ -10,12 +12,17 @@ mod key_fields;
 mod key_lists;
 mod key_view;
 pub mod keys;
+pub mod list_options;
 pub mod login;
 mod login_file;
 pub mod named;
+pub mod open;
 mod period_limits;
 mod prices;
+mod request_tail;
+pub mod requests;
 mod rotation;
+pub mod sessions;
 pub mod target;
 pub mod terminal;
 pub mod top;
@@ -24,18 +31,21 @@ pub mod usage;
 pub mod users;
 pub mod values;
 
+use chrono::DateTime;
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 use serde_json::value::RawValue;
 
 use self::client::{Client, ClientCredential, Data};
+use self::list_options::ListOptions;
 use self::target::{PlaceOptions, RemoteOptions};
+use self::terminal::Table;
 use super::failure::{CommandFailure, exit};
 use crate::output::{print_error, print_line};
 use keymeter::domain::bounds::MAX_PAGE_SIZE;
 use keymeter::domain::clock::{Clock, SystemClock};
-use keymeter::domain::time::UnixTime;
+use keymeter::domain::time::{DAY, UnixTime};
 use keymeter::service::rng::Rng;
 
 /// A server that commands act on, and how they print its answers.
@@ -62,6 +72,43 @@ struct Page {
     total: usize,
 }
 
+/// A list that is read page by page.
+struct Listing<'a> {
+    path: &'a str,
+    filters: Vec<(&'a str, String)>,
+    /// How many entries are wanted.
+    limit: usize,
+    /// Leaves out what is older. The list must have the newest first.
+    since: Option<UnixTime>,
+}
+
+/// The entries of a page, newest first, that are not older than `since`, and whether there are older ones.
+fn not_before(since: Option<UnixTime>, entries: Vec<Box<RawValue>>) -> (Vec<Box<RawValue>>, bool) {
+    #[derive(Deserialize)]
+    struct At {
+        at: i64,
+    }
+
+    let Some(since) = since else { return (entries, false) };
+    let count = entries.len();
+    let is_wanted = |json: &str| serde_json::from_str::<At>(json).is_ok_and(|entry| entry.at >= since.get());
+    let wanted: Vec<_> = entries.into_iter().take_while(|entry| is_wanted(entry.get())).collect();
+    let is_past = wanted.len() < count;
+    (wanted, is_past)
+}
+
+/// `from` of the API for a list of what happened since some seconds ago, which then leaves out what is older: the
+/// day before, because the server's days may be those of any time zone.
+fn day_before(since: UnixTime) -> Option<String> {
+    day_of(since.plus(-DAY))
+}
+
+/// The day of a moment, in UTC; `None` if it is before 1970, where nothing is.
+fn day_of(moment: UnixTime) -> Option<String> {
+    let time = DateTime::from_timestamp(moment.get(), 0).filter(|time| time.timestamp() >= 0)?;
+    Some(time.format("%Y-%m-%d").to_string())
+}
+
 impl Remote {
     /// Finds the server and says on standard error which one it is, so that also a failure says where it happened.
     pub fn connect(options: &RemoteOptions) -> Result<Self, CommandFailure> {
@@ -86,43 +133,48 @@ impl Remote {
         print_line(if self.json { data.text() } else { sentence });
     }
 
-    /// Prints the entries of a list as one array, or as `print` shows them; `limit` at most.
+    /// Prints the entries of a list, as `options` say or as `table` shows them. `things` is what there may be none of.
     fn list<T: DeserializeOwned>(
         &self,
-        path: &str,
-        filters: &[(&str, String)],
-        limit: usize,
-        print: impl FnOnce(Vec<T>),
+        listing: &Listing<'_>,
+        options: &ListOptions,
+        things: &str,
+        table: impl FnOnce(Vec<T>) -> Table,
     ) -> Result<(), CommandFailure> {
-        let (mut items, total) = self.entries(path, filters, limit)?;
-        items.truncate(limit);
-        if items.len() < total {
-            print_error(&format!("these are {} of {total}; --limit N shows more", items.len()));
+        let (mut entries, total) = self.entries(listing)?;
+        entries.truncate(listing.limit);
+        if entries.len() < total {
+            print_error(&format!("these are {} of {total}; --limit N shows more", entries.len()));
         }
-        self.print_items(&items, print)
+        self.print_entries(&entries, options, things, table)
     }
 
-    /// Reads the pages of a list until there are `limit` entries or more. Also returns how many the list has.
-    fn entries(
-        &self,
-        path: &str,
-        filters: &[(&str, String)],
-        limit: usize,
-    ) -> Result<(Vec<Box<RawValue>>, usize), CommandFailure> {
-        let mut items = Vec::new();
+    /// Reads the pages of a list until there are `limit` entries or more. Also returns how many there are in all.
+    fn entries(&self, listing: &Listing<'_>) -> Result<(Vec<Box<RawValue>>, usize), CommandFailure> {
+        let Listing { path, filters, limit, since } = listing;
+        let mut entries = Vec::new();
         let mut total = 0;
         for number in 1_usize.. {
             let page = [("p", number.to_string()), ("page_size", MAX_PAGE_SIZE.to_string())];
-            let page = self.client.get(path, &[filters, &page].concat());
+            let page = self.client.get(path, &[filters.as_slice(), &page].concat());
             let page: Page = page.map_err(|failure| failure.naming(&LIST_OPTIONS))?.read()?;
             let is_last = page.items.is_empty();
             total = page.total;
-            items.extend(page.items);
-            if is_last || items.len() >= limit.min(total) {
+            let (wanted, is_past) = not_before(*since, page.items);
+            entries.extend(wanted);
+            if is_past {
+                total = entries.len();
+            }
+            if is_last || entries.len() >= total.min(*limit) {
                 break;
             }
         }
-        Ok((items, total))
+        Ok((entries, total))
+    }
+
+    /// All entries of a list without pages.
+    fn array(&self, path: &str, query: &[(&str, String)]) -> Result<Vec<Box<RawValue>>, CommandFailure> {
+        self.client.get(path, query)?.read()
     }
 
     /// Creates something under a random `Idempotency-Key`, so that a proxy that repeats this request makes nothing
@@ -130,20 +182,6 @@ impl Remote {
     fn create_once(&self, path: &str, body: &Value) -> Result<Data, CommandFailure> {
         let id = Rng::system().generate_fast(|rng| format!("{:016x}{:016x}", rng.next_u64(), rng.next_u64()));
         self.client.create(path, body, &[("Idempotency-Key", &id), ("Prefer", "return=representation")])
-    }
-
-    fn print_items<T: DeserializeOwned>(
-        &self,
-        items: &[Box<RawValue>],
-        print: impl FnOnce(Vec<T>),
-    ) -> Result<(), CommandFailure> {
-        if self.json {
-            let items: Vec<&str> = items.iter().map(|item| item.get()).collect();
-            print_line(&format!("[{}]", items.join(",\n")));
-        } else {
-            print(items.iter().map(|item| client::read(item.get())).collect::<Result<_, _>>()?);
-        }
-        Ok(())
     }
 }
 

@@ -9,7 +9,7 @@ use serde_json::Value;
 use serde_json::value::RawValue;
 
 use super::terminal::printable;
-use super::{Remote, client};
+use super::{Listing, Remote, client};
 use crate::failure::{CommandFailure, exit};
 use crate::output::print_error;
 use keymeter::domain::key::ApiKey;
@@ -150,6 +150,25 @@ pub const GATEWAYS: Kind = Kind {
     list: "keymeter gateway list",
 };
 
+/// The caller's own access tokens.
+pub const ACCESS_TOKENS: Kind = Kind {
+    noun: "access token",
+    path: "/api/user/access_tokens",
+    list: "keymeter access-token list",
+    ..GATEWAYS
+};
+
+/// Requests for the token API that nobody decided yet, by the names of their users.
+pub const PENDING_REQUESTS: Kind = Kind {
+    noun: "pending request",
+    path: "/api/admin/token_api_requests",
+    query: &[("state", "pending")],
+    has_search: false,
+    details: &["reason"],
+    list: "keymeter enablement list",
+    ..USERS
+};
+
 impl Kind {
     /// The only one that has this name.
     ///
@@ -229,9 +248,9 @@ impl Remote {
             query.push(("keyword", name.to_owned()));
         }
         let entries = if kind.is_paged {
-            self.entries(kind.path, &query, usize::MAX)?.0
+            self.entries(&Listing { path: kind.path, filters: query, limit: usize::MAX, since: None })?.0
         } else {
-            self.client.get(kind.path, &query)?.read()?
+            self.array(kind.path, &query)?
         };
         entries.iter().map(|entry| kind.candidate(entry)).collect()
     }

@@ -7,6 +7,7 @@ use serde::Deserialize;
 use serde_json::value::RawValue;
 
 use super::Remote;
+use super::list_options::ListOptions;
 use super::terminal::{self, Table, printable, time};
 use crate::failure::CommandFailure;
 use crate::output::{print_error, print_line};
@@ -167,14 +168,14 @@ impl Remote {
         })
     }
 
-    pub fn list_price_versions(&self) -> Result<(), CommandFailure> {
-        let data = self.client.get("/api/admin/prices/versions", &[])?;
-        self.show(&data, |versions: Vec<Version>| {
+    pub fn list_price_versions(&self, options: &ListOptions) -> Result<(), CommandFailure> {
+        let entries = self.array("/api/admin/prices/versions", &[])?;
+        self.print_entries(&entries, options, "versions", |versions: Vec<Version>| {
             let mut table = Table::new(&["VERSION", "SET", "BY", "NOTE"]);
             for Version { number, created_time, created_by, note } in versions {
                 table.row(vec![number.to_string(), time(created_time), created_by.to_string(), printable(&note)]);
             }
-            table.print("versions");
+            table
         })
     }
 }

@@ -5,6 +5,7 @@ use serde::Deserialize;
 use serde_json::json;
 
 use super::Remote;
+use super::list_options::ListOptions;
 use super::named::{DELETED_KEYS, Named, OWN_KEYS};
 use super::terminal::{Table, confirm, time};
 use super::values::duration_arg;
@@ -75,16 +76,16 @@ impl Remote {
         })
     }
 
-    pub fn list_old_keys(&self, key: &Named) -> Result<(), CommandFailure> {
+    pub fn list_old_keys(&self, key: &Named, options: &ListOptions) -> Result<(), CommandFailure> {
         let id = self.find(&OWN_KEYS, key)?.id;
-        let data = self.client.get(&format!("/api/token/{id}/old_keys"), &[])?;
-        self.show(&data, |old_keys: Vec<OldKey>| {
+        let entries = self.array(&format!("/api/token/{id}/old_keys"), &[])?;
+        self.print_entries(&entries, options, "old keys", |old_keys: Vec<OldKey>| {
             let mut table = Table::new(&["ID", "KEY", "WORKS UNTIL", "LAST USED"]);
             for old in old_keys {
                 let last_used = old.last_used_at.map_or_else(|| "never".to_owned(), time);
                 table.row(vec![old.id.to_string(), old.masked_key.clone(), old.end(), last_used]);
             }
-            table.print("old keys");
+            table
         })
     }
 

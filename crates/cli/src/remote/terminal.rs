@@ -107,6 +107,12 @@ pub fn time(seconds: i64) -> String {
         .map_or_else(|| seconds.to_string(), |time| time.format("%Y-%m-%d %H:%M UTC").to_string())
 }
 
+/// The same with seconds.
+pub fn time_of_day(seconds: i64) -> String {
+    DateTime::from_timestamp(seconds, 0)
+        .map_or_else(|| seconds.to_string(), |time| time.format("%Y-%m-%d %H:%M:%S UTC").to_string())
+}
+
 /// Reads a secret from standard input: all of it, without the line break at its end.
 pub fn secret_from_stdin(what: &str) -> Result<SecretString, CommandFailure> {
     let mut text = Zeroizing::new(String::new());

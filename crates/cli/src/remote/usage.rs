@@ -1,18 +1,20 @@
 //! `keymeter usage …`
 
-use clap::builder::PossibleValuesParser;
 use clap::{Args, Subcommand};
 use serde::Deserialize;
 use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 
+use super::list_options::ListOptions;
 use super::named::{ALL_KEYS, Named, OWN_KEYS, USERS};
+use super::requests::RequestListArgs;
 use super::target::RemoteOptions;
-use super::terminal::{Table, dollars, time};
-use super::{Remote, filter};
+use super::terminal::{Table, dollars};
+use super::values::duration_arg;
+use super::{Remote, day_of, filter, now};
 use crate::failure::CommandFailure;
 use crate::output::print_error;
-use keymeter::domain::request_history::OutcomeKind;
+use keymeter::domain::time::UnixTime;
 
 /// `keymeter usage`
 #[derive(Debug, Args)]
@@ -29,23 +31,16 @@ enum UsageCommand {
     #[command(after_help = "Examples:
   keymeter usage report
   keymeter usage report --from 2027-01-01 --to 2027-01-31 --by key,model
-  keymeter usage report --by user --everyone")]
+  keymeter usage report --by user --everyone --since 7d
+  keymeter usage report --by key --csv --fields token_name,usd")]
     Report(ReportArgs),
-    /// Single requests, newest first.
-    #[command(after_help = "Examples:
-  keymeter usage requests --key ci
-  keymeter usage requests --outcome refused --limit 20")]
-    Requests(RequestsArgs),
+    /// The same as `keymeter request list`.
+    Requests(RequestListArgs),
 }
 
+/// Whose usage.
 #[derive(Debug, Args)]
-struct Selection {
-    /// The first day, such as 2027-01-01.
-    #[arg(long, value_name = "DAY")]
-    from: Option<String>,
-    /// The last day.
-    #[arg(long, value_name = "DAY")]
-    to: Option<String>,
+pub struct ScopeArgs {
     /// Only this key, by name or id.
     #[arg(long, alias = "token", value_name = "KEY")]
     key: Option<Named>,
@@ -57,10 +52,28 @@ struct Selection {
     user: Option<Named>,
 }
 
+/// Of which time.
+#[derive(Debug, Args)]
+pub struct TimeArgs {
+    /// The first day, such as 2027-01-01.
+    #[arg(long, value_name = "DAY")]
+    pub from: Option<String>,
+    /// The last day.
+    #[arg(long, value_name = "DAY")]
+    pub to: Option<String>,
+    /// What was so long ago or later, such as 2h or 7d.
+    #[arg(long, value_name = "TIME", value_parser = duration_arg, conflicts_with = "from")]
+    since: Option<i64>,
+}
+
 #[derive(Debug, Args)]
 struct ReportArgs {
     #[command(flatten)]
-    selection: Selection,
+    scope: ScopeArgs,
+    #[command(flatten)]
+    time: TimeArgs,
+    #[command(flatten)]
+    options: ListOptions,
     /// What the rows are: day, month, key, model, or several of them, separated by commas; with --everyone also user
     /// and gateway.
     #[arg(long, value_name = "WHAT", value_delimiter = ',', value_parser = By::parse, default_value = "day")]
@@ -101,7 +114,7 @@ impl By {
 }
 
 /// What parameters of the API are called here.
-const OPTIONS: [(&str, &str); 7] = [
+pub const OPTIONS: [(&str, &str); 7] = [
     ("from", "--from"),
     ("to", "--to"),
     ("group_by", "--by"),
@@ -110,21 +123,6 @@ const OPTIONS: [(&str, &str); 7] = [
     ("outcome", "--outcome"),
     ("token", "key"),
 ];
-
-#[derive(Debug, Args)]
-struct RequestsArgs {
-    #[command(flatten)]
-    selection: Selection,
-    /// Only requests for this model.
-    #[arg(long)]
-    model: Option<String>,
-    /// Only requests that ended like this.
-    #[arg(long, value_parser = PossibleValuesParser::new(OutcomeKind::ALL.map(OutcomeKind::as_str)))]
-    outcome: Option<String>,
-    /// How many at most.
-    #[arg(long, value_name = "N", default_value_t = 100)]
-    limit: usize,
-}
 
 #[derive(Deserialize)]
 struct Report {
@@ -135,32 +133,18 @@ struct Report {
     total: Amounts,
 }
 
+/// The rows as the server wrote them.
+#[derive(Deserialize)]
+struct ReportRows {
+    rows: Vec<Box<RawValue>>,
+}
+
 #[derive(Deserialize)]
 struct Amounts {
     quota: i64,
     requests: i64,
     prompt_tokens: i64,
     completion_tokens: i64,
-}
-
-#[derive(Deserialize)]
-struct Requests {
-    items: Vec<Box<RawValue>>,
-    next: Option<String>,
-}
-
-#[derive(Deserialize)]
-struct Request {
-    at: i64,
-    outcome: String,
-    token_name: Option<String>,
-    model: String,
-    quota: i64,
-    prompt_tokens: i64,
-    completion_tokens: i64,
-    #[serde(rename = "request_id")]
-    gateways_id: Option<String>,
-    refusal: Option<Value>,
 }
 
 /// The columns by which a report may be grouped, with their titles.
@@ -177,27 +161,27 @@ pub fn run(args: UsageArgs) -> Result<(), CommandFailure> {
     let remote = Remote::connect(&args.options)?;
     match args.command {
         UsageCommand::Report(args) => remote.report(&args),
-        UsageCommand::Requests(args) => remote.requests(&args),
+        UsageCommand::Requests(args) => remote.list_requests(&args),
     }
 }
 
-impl Selection {
+impl ScopeArgs {
     /// Whether it is about others too: administrators have calls of their own.
     const fn is_of_all_users(&self) -> bool {
         self.everyone || self.user.is_some()
     }
 
-    const fn prefix(&self) -> &'static str {
-        if self.is_of_all_users() { "/api/admin/usage" } else { "/api/usage" }
+    /// The path of reports.
+    pub const fn path(&self) -> &'static str {
+        usage_path(self.is_of_all_users())
     }
 
-    fn filters(&self, remote: &Remote) -> Result<Vec<(&'static str, String)>, CommandFailure> {
+    /// As the API takes it.
+    pub fn query(&self, remote: &Remote) -> Result<Vec<(&'static str, String)>, CommandFailure> {
         let keys = if self.is_of_all_users() { ALL_KEYS } else { OWN_KEYS };
         let key = self.key.as_ref().map(|key| remote.find(&keys, key)).transpose()?;
         let user = self.user.as_ref().map(|user| remote.find(&USERS, user)).transpose()?;
         let filters = [
-            filter("from", self.from.as_ref()),
-            filter("to", self.to.as_ref()),
             filter("token_id", key.map(|key| key.id).as_ref()),
             filter("user_id", user.map(|user| user.id).as_ref()),
         ];
@@ -205,61 +189,34 @@ impl Selection {
     }
 }
 
-impl Remote {
-    fn report(&self, args: &ReportArgs) -> Result<(), CommandFailure> {
-        let mut query = args.selection.filters(self)?;
-        let by: Vec<&str> = args.by.iter().map(|by| by.as_str()).collect();
-        query.push(("group_by", by.join(",")));
-        let report = self.client.get(args.selection.prefix(), &query);
-        let data = report.map_err(|failure| failure.naming(&OPTIONS))?;
-        self.show(&data, |report: Report| report.print())
-    }
+/// The path of reports, and before that of requests.
+pub const fn usage_path(of_all_users: bool) -> &'static str {
+    if of_all_users { "/api/admin/usage" } else { "/api/usage" }
+}
 
-    fn requests(&self, args: &RequestsArgs) -> Result<(), CommandFailure> {
-        let mut query = args.selection.filters(self)?;
-        query.extend(filter("model", args.model.as_ref()));
-        query.extend(filter("outcome", args.outcome.as_ref()));
-        query.push(("size", args.limit.clamp(1, 100).to_string()));
-        let path = format!("{}/requests", args.selection.prefix());
-        let mut items = Vec::new();
-        let mut next: Option<String> = None;
-        loop {
-            let after: Vec<_> = filter("after", next.as_ref()).into_iter().collect();
-            let page = self.client.get(&path, &[&*query, &*after].concat());
-            let page: Requests = page.map_err(|failure| failure.naming(&OPTIONS))?.read()?;
-            let is_empty = page.items.is_empty();
-            items.extend(page.items);
-            next = page.next;
-            if next.is_none() || is_empty || items.len() >= args.limit {
-                break;
-            }
-        }
-        if next.is_some() || items.len() > args.limit {
-            print_error(&format!("these are the newest {}; --limit N shows more", args.limit.min(items.len())));
-        }
-        items.truncate(args.limit);
-        self.print_items(&items, |requests: Vec<Request>| print_requests(&requests))
+impl TimeArgs {
+    /// The moment of `--since`.
+    pub fn since(&self) -> Option<UnixTime> {
+        self.since.map(|seconds| now().plus(-seconds))
     }
 }
 
-fn print_requests(requests: &[Request]) {
-    let columns = ["AT", "OUTCOME", "KEY", "MODEL", "COST", "INPUT", "OUTPUT", "REQUEST", "REASON"];
-    let mut table = Table::with_amounts(&columns, &["COST", "INPUT", "OUTPUT"]);
-    for request in requests {
-        let reason = request.refusal.as_ref().and_then(|refusal| refusal.get("reason")?.as_str());
-        table.row(vec![
-            time(request.at),
-            request.outcome.clone(),
-            request.token_name.clone().unwrap_or_default(),
-            request.model.clone(),
-            dollars(request.quota),
-            request.prompt_tokens.to_string(),
-            request.completion_tokens.to_string(),
-            request.gateways_id.clone().unwrap_or_default(),
-            reason.unwrap_or_default().to_owned(),
-        ]);
+impl Remote {
+    fn report(&self, args: &ReportArgs) -> Result<(), CommandFailure> {
+        let mut query = args.scope.query(self)?;
+        // A report has whole days.
+        let from = args.time.from.clone().or_else(|| args.time.since().and_then(day_of));
+        query.extend(filter("from", from.as_ref()));
+        query.extend(filter("to", args.time.to.as_ref()));
+        let by: Vec<&str> = args.by.iter().map(|by| by.as_str()).collect();
+        query.push(("group_by", by.join(",")));
+        let report = self.client.get(args.scope.path(), &query);
+        let data = report.map_err(|failure| failure.naming(&OPTIONS))?;
+        if args.options.are_given() {
+            return self.print_fields(&data.read::<ReportRows>()?.rows, &args.options, "usage");
+        }
+        self.show(&data, |report: Report| report.print())
     }
-    table.print("requests");
 }
 
 impl Report {

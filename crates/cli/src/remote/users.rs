@@ -6,11 +6,12 @@ use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
 use super::key_view::period_limits;
+use super::list_options::ListOptions;
 use super::named::Named;
 use super::period_limits::PeriodLimitArgs;
 use super::terminal::{Table, confirm, dollars, print_facts, time};
 use super::values::{amount_option, signed_usd_arg, usd_arg};
-use super::{Remote, filter, nothing_to_change};
+use super::{Listing, Remote, filter, nothing_to_change};
 use crate::failure::CommandFailure;
 use crate::output::print_line;
 use keymeter::domain::user::UserSort;
@@ -21,7 +22,8 @@ pub enum UserCommand {
     /// List users. Needs a server.
     #[command(after_help = "Examples:
   keymeter user list
-  keymeter user list --search ana --json")]
+  keymeter user list --search ana --json
+  keymeter user list --csv --fields username,email,quota")]
     List(ListArgs),
     /// Show a user. Needs a server.
     Show {
@@ -75,6 +77,8 @@ pub struct ListArgs {
     /// How many at most.
     #[arg(long, value_name = "N", default_value_t = 1_000)]
     limit: usize,
+    #[command(flatten)]
+    options: ListOptions,
 }
 
 #[derive(Debug, Clone, Copy, ValueEnum)]
@@ -210,8 +214,9 @@ impl Remote {
             filter("sort", args.sort.as_ref()),
             filter("order", args.ascending.then_some("asc").as_ref()),
         ];
-        let filters: Vec<_> = filters.into_iter().flatten().collect();
-        self.list("/api/admin/users", &filters, args.limit, |users: Vec<User>| {
+        let filters = filters.into_iter().flatten().collect();
+        let listing = Listing { path: "/api/admin/users", filters, limit: args.limit, since: None };
+        self.list(&listing, &args.options, "users", |users: Vec<User>| {
             let columns = ["ID", "USERNAME", "ROLE", "STATUS", "GROUP", "WALLET", "USED", "TOKEN API"];
             let mut table = Table::with_amounts(&columns, &["WALLET", "USED"]);
             for user in users {
@@ -220,7 +225,7 @@ impl Remote {
                 let token_api = if user.token_api_enabled { "yes" } else { "no" }.to_owned();
                 table.row(vec![user.id.to_string(), user.username, role, status, user.group, wallet, used, token_api]);
             }
-            table.print("users");
+            table
         })
     }
 

@@ -33,6 +33,7 @@ mod clock_repair;
 mod command_line;
 mod command_line_lists;
 mod command_line_names;
+mod command_line_servers;
 mod compression;
 mod concurrency;
 mod connections;

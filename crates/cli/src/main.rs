@@ -181,6 +181,7 @@ Work with a server:
 Environment:
   KEYMETER_URL           the server's address
   KEYMETER_ACCESS_TOKEN  an access token for it, instead of `keymeter login`
+  KEYMETER_PROFILE       which of several logins to use
 
 Exit codes: 0 done, 1 failed, 2 wrong usage, 3 not signed in or not allowed, 4 not found,
 5 the present state does not allow it, 6 the server is not available or asks to wait.";
@@ -189,9 +190,10 @@ const LOGIN_HELP: &str = "Examples:
   keymeter login --server https://keys.example.org
   keymeter login --server https://keys.example.org --username ana --password-stdin < password.txt
   keymeter login --server https://keys.example.org --access-token-stdin < token.txt
+  keymeter login --server https://keys.test.example.org --profile test && keymeter key list --profile test
 
-The access token is stored in $XDG_CONFIG_HOME/keymeter/login.toml (~/.config by default), readable only by you. There is
-one login; signing in again replaces it. `keymeter logout` ends it.";
+The access token is stored in $XDG_CONFIG_HOME/keymeter/login.toml (~/.config by default), readable only by you. Signing
+in again replaces it; with --profile there are several, one a server. `keymeter logout` ends it.";
 
 const SUPPORT_BUNDLE_HELP: &str = "Example:
   keymeter support-bundle && tar xzf keymeter-support-*.tar.gz

@@ -8,7 +8,7 @@ use serde::Deserialize;
 use serde_json::json;
 
 use super::client::{Client, ClientCredential};
-use super::login_file::{self, Login};
+use super::login_file::{self, DEFAULT_PROFILE, Login};
 use super::target::{self, RemoteOptions, ServerOptions};
 use super::terminal::{ask, ask_secret, dollars, print_facts, secret_from_stdin, time};
 use super::values::Expiry;
@@ -56,28 +56,35 @@ struct AccessToken {
 /// `keymeter login`
 pub fn login(args: &LoginArgs) -> Result<(), CommandFailure> {
     let address = target::address(&args.server)?;
-    let before = login_file::find_former();
+    let profile = target::profile(&args.server)?;
     let client = Client::new(address.clone(), ClientCredential::None, &args.server)?;
     let login = if args.access_token_stdin {
         of_access_token(&client, &address, args.server.insecure_http)?
     } else {
         with_password(&client, &address, args)?
     };
-    let path = match login_file::write(&login) {
+    let until = login.expires_at.filter(|&at| at > 0).map(|at| format!(" until {}", time(at))).unwrap_or_default();
+    let signed_in = format!("signed in to {address} as {}{until}", login.username);
+    let access_token = login.access_token.clone();
+    let mut logins = login_file::find_former();
+    let before = logins.insert(profile.clone(), login);
+    let path = match login_file::write(&logins) {
         Ok(path) => path,
         Err(error) => {
             // Nobody would know it.
-            let _ = revoke(&client, &login);
+            if let Some(login) = logins.get(&profile) {
+                let _ = revoke(&client, login);
+            }
             return Err(error);
         }
     };
     if let Some(before) = before
-        && before.access_token.expose_secret() != login.access_token.expose_secret()
+        && before.access_token.expose_secret() != access_token.expose_secret()
     {
         forget(&before, &args.server);
     }
-    let until = login.expires_at.filter(|&at| at > 0).map(|at| format!(" until {}", time(at))).unwrap_or_default();
-    print_line(&format!("signed in to {address} as {}{until}; stored in {}", login.username, path.display()));
+    let named = if profile == DEFAULT_PROFILE { String::new() } else { format!(" as the profile {profile}") };
+    print_line(&format!("{signed_in}; stored{named} in {}", path.display()));
     Ok(())
 }
 
@@ -134,8 +141,10 @@ fn make_access_token(session: &Client, expires: Expiry) -> Result<AccessToken, C
 
 /// `keymeter logout`
 pub fn logout(options: &ServerOptions) -> Result<(), CommandFailure> {
-    let Some(login) = login_file::read()? else {
-        print_line("there is no login; nothing was done");
+    let profile = target::profile(options)?;
+    let Some(login) = login_file::read()?.remove(&profile) else {
+        let named = if profile == DEFAULT_PROFILE { String::new() } else { format!(" named \"{profile}\"") };
+        print_line(&format!("there is no login{named}; nothing was done"));
         return Ok(());
     };
     if let Some(other) = options.server.as_ref().filter(|server| server.trim_end_matches('/') != login.server) {
@@ -146,7 +155,7 @@ pub fn logout(options: &ServerOptions) -> Result<(), CommandFailure> {
         let message = format!("the access token could not be revoked, and the login stays: {}", error.message);
         return Err(CommandFailure { message, ..error });
     }
-    login_file::remove()?;
+    login_file::remove(&profile)?;
     match login.access_token_id {
         Some(_) => print_line(&format!("signed out of {}; its access token is revoked", login.server)),
         None => print_line(&format!(

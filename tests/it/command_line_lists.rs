@@ -100,14 +100,10 @@ async fn lists_are_printed_as_csv_and_with_some_fields() {
     let fields = ["key", "list", "--fields", "name,period_limits.day,remain_quota"];
     let csv = person.stdout(&[&fields[..], &["--csv"]].concat());
     assert_eq!(
-        csv,
-        "name,period_limits.day,remain_quota\n'=ci,-1,1000000\n\"a \"\"b\"\", c\",7,500000\n",
+        csv, "name,period_limits.day,remain_quota\n'=ci,-1,1000000\n\"a \"\"b\"\", c\",7,500000\n",
         "what a spreadsheet would compute is text"
     );
-    assert_eq!(
-        person.json(&fields)[0],
-        json!({ "name": "=ci", "period_limits.day": -1, "remain_quota": 1_000_000 })
-    );
+    assert_eq!(person.json(&fields)[0], json!({ "name": "=ci", "period_limits.day": -1, "remain_quota": 1_000_000 }));
     let table = person.stdout(&fields);
     assert!(table.starts_with("NAME      PERIOD_LIMITS.DAY  REMAIN_QUOTA\n=ci       -1 "), "{table}");
     // All fields, in the order of the server.

@@ -31,6 +31,7 @@ mod client_address;
 mod clock;
 mod clock_repair;
 mod command_line;
+mod command_line_api;
 mod command_line_lists;
 mod command_line_names;
 mod command_line_servers;

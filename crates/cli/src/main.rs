@@ -32,7 +32,7 @@ use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 use self::failure::CommandFailure;
 use self::remote::target::{RemoteOptions, ServerOptions};
 use self::remote::{
-    access_tokens, audit, enablement, keys, login, named, open, requests, sessions, top, usage,
+    access_tokens, api, audit, enablement, keys, login, named, open, requests, sessions, top, usage,
 };
 use crate::output::{print_error, print_line};
 use keymeter::app::{self, App, Opened};
@@ -100,6 +100,9 @@ enum Command {
     Session(sessions::SessionArgs),
     /// Open a page of the dashboard.
     Open(open::OpenArgs),
+    /// Send any request of the API to a server.
+    #[command(after_help = api::HELP)]
+    Api(api::ApiArgs),
     /// Show which server commands act on, and as whom.
     Whoami {
         #[command(flatten)]
@@ -299,6 +302,7 @@ fn execute(cli: Cli) -> Result<ExitCode, CommandFailure> {
             | Command::AccessToken(_)
             | Command::Session(_)
             | Command::Open(_)
+            | Command::Api(_)
             | Command::Audit(_)
             | Command::Top(_)
             | Command::Login(_)
@@ -332,6 +336,7 @@ fn run_without_settings(command: Command) -> Result<Option<Command>, CommandFail
         Command::AccessToken(args) => access_tokens::run(args)?,
         Command::Session(args) => sessions::run(args)?,
         Command::Open(args) => open::run(args)?,
+        Command::Api(args) => api::run(&args)?,
         Command::Audit(args) => audit::run(args)?,
         Command::Top(args) => top::run(&args)?,
         Command::Login(args) => login::login(&args)?,

@@ -9,9 +9,13 @@ pub fn print_line(line: &str) {
 }
 
 /// The same for a command that prints until it is stopped. Returns false if nobody reads any more.
-#[expect(clippy::exit, reason = "the caller would have to pass the error on from everywhere")]
 pub fn print_while_read(line: &str) -> bool {
-    match writeln!(std::io::stdout(), "{line}") {
+    ended_while_read(writeln!(std::io::stdout(), "{line}"))
+}
+
+#[expect(clippy::exit, reason = "the caller would have to pass the error on from everywhere")]
+fn ended_while_read(written: std::io::Result<()>) -> bool {
+    match written {
         Ok(()) => true,
         Err(error) if error.kind() == ErrorKind::BrokenPipe => false,
         Err(error) => {
@@ -19,6 +23,14 @@ pub fn print_while_read(line: &str) -> bool {
             std::process::exit(1);
         }
     }
+}
+
+/// Prints what a server answered as it is, with a line break at its end.
+pub fn print_answer(body: &[u8]) {
+    let is_complete = body.is_empty() || body.ends_with(b"\n");
+    let end: &[u8] = if is_complete { b"" } else { b"\n" };
+    let mut stdout = std::io::stdout();
+    ended_while_read(stdout.write_all(body).and_then(|()| stdout.write_all(end)).and_then(|()| stdout.flush()));
 }
 
 /// Prints a sentence to standard error.

@@ -3,8 +3,8 @@
 use std::fmt::Display;
 use std::time::Duration;
 
-use http::StatusCode;
 use http::header::{AUTHORIZATION, CONTENT_TYPE, COOKIE, LOCATION, SET_COOKIE};
+use http::{Method, StatusCode};
 use secrecy::{ExposeSecret, SecretString};
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
@@ -165,6 +165,25 @@ impl Client {
         self.send("POST", path, Some(body), headers).map(|(data, _)| data)
     }
 
+    /// Sends any request, and returns the body of its answer as it is.
+    ///
+    /// # Errors
+    /// The answer is a failure.
+    pub fn raw(&self, method: &Method, path: &str, body: Option<&str>) -> Result<Vec<u8>, CommandFailure> {
+        let answer = match &body {
+            Some(body) => self.request(method.as_str(), path, Some(body), &[]),
+            None => self.request(method.as_str(), path, None, &[]),
+        };
+        let changes = !method.is_safe();
+        let (status, _, body) = self.read(answer, changes)?;
+        // Some answers have no envelope: CSV, metrics, the OpenAPI document.
+        let envelope = serde_json::from_slice::<Envelope>(&body).ok();
+        if status.is_success() && envelope.as_ref().is_none_or(|envelope| envelope.success) {
+            return Ok(body);
+        }
+        Err(self.failure(status, envelope, changes))
+    }
+
     /// Signs in. Returns what the server says about the user, and the session's cookie.
     pub fn sign_in(&self, username: &str, password: &SecretString) -> Result<(Data, SecretString), CommandFailure> {
         let body = serde_json::json!({ "username": username, "password": password.expose_secret() });
@@ -196,6 +215,16 @@ impl Client {
         body: Option<&dyn Display>,
         headers: &[(&str, &str)],
     ) -> Result<(Data, Option<SecretString>), CommandFailure> {
+        self.understand(self.request(method, path, body, headers), true)
+    }
+
+    fn request(
+        &self,
+        method: &str,
+        path: &str,
+        body: Option<&dyn Display>,
+        headers: &[(&str, &str)],
+    ) -> Result<Response<Body>, ureq::Error> {
         let mut request = Request::builder().method(method).uri(self.url(path));
         for (name, value) in self.headers() {
             request = request.header(name, value);
@@ -203,14 +232,13 @@ impl Client {
         for (name, value) in headers {
             request = request.header(*name, *value);
         }
-        let answer = match body {
+        match body {
             Some(body) => {
                 let request = request.header(CONTENT_TYPE, "application/json").body(body.to_string());
                 request.map_err(ureq::Error::from).and_then(|request| self.agent.run(request))
             }
             None => request.body(()).map_err(ureq::Error::from).and_then(|request| self.agent.run(request)),
-        };
-        self.understand(answer, true)
+        }
     }
 
     /// What an answer says. `changes`: whether the request may have changed something.
@@ -219,6 +247,19 @@ impl Client {
         answer: Result<Response<Body>, ureq::Error>,
         changes: bool,
     ) -> Result<(Data, Option<SecretString>), CommandFailure> {
+        let (status, cookie, body) = self.read(answer, changes)?;
+        match serde_json::from_slice::<Envelope>(&body).ok() {
+            Some(envelope) if envelope.success => Ok((Data(envelope.data), cookie)),
+            envelope => Err(self.failure(status, envelope, changes)),
+        }
+    }
+
+    /// The status of an answer, the cookie that it sets, and its body.
+    fn read(
+        &self,
+        answer: Result<Response<Body>, ureq::Error>,
+        changes: bool,
+    ) -> Result<(StatusCode, Option<SecretString>, Vec<u8>), CommandFailure> {
         let mut answer = answer.map_err(|error| self.unreachable(&error, changes))?;
         let status = answer.status();
         if status.is_redirection() {
@@ -228,23 +269,22 @@ impl Client {
         let cookie = cookie.and_then(|text| text.split(';').next()).map(SecretString::from);
         let body = answer.body_mut().with_config().limit(MAX_BODY).read_to_vec();
         let body = body.map_err(|error| self.unreachable(&error, changes))?;
-        let Ok(envelope) = serde_json::from_slice::<Envelope>(&body) else {
-            return Err(match status {
-                // A proxy in front of the server answers in its own words.
-                StatusCode::BAD_GATEWAY | StatusCode::SERVICE_UNAVAILABLE | StatusCode::GATEWAY_TIMEOUT => {
-                    let message =
-                        format!("{} is unavailable (status {}); retry shortly", self.address, status.as_u16());
-                    // The proxy may have waited for an answer.
-                    let may_be_done = changes && status == StatusCode::GATEWAY_TIMEOUT;
-                    CommandFailure { may_be_done, ..CommandFailure::new(exit::UNAVAILABLE, message) }
-                }
-                _ => self.not_keymeter(&format!("status {}", status.as_u16())),
-            });
-        };
-        if envelope.success {
-            return Ok((Data(envelope.data), cookie));
+        Ok((status, cookie, body))
+    }
+
+    /// What an answer says that is a failure.
+    fn failure(&self, status: StatusCode, envelope: Option<Envelope>, changes: bool) -> CommandFailure {
+        match (envelope, status) {
+            (Some(envelope), _) => self.refusal(status, envelope),
+            // A proxy in front of the server answers in its own words.
+            (None, StatusCode::BAD_GATEWAY | StatusCode::SERVICE_UNAVAILABLE | StatusCode::GATEWAY_TIMEOUT) => {
+                let message = format!("{} is unavailable (status {}); retry shortly", self.address, status.as_u16());
+                // The proxy may have waited for an answer.
+                let may_be_done = changes && status == StatusCode::GATEWAY_TIMEOUT;
+                CommandFailure { may_be_done, ..CommandFailure::new(exit::UNAVAILABLE, message) }
+            }
+            (None, _) => self.not_keymeter(&format!("status {}", status.as_u16())),
         }
-        Err(self.refusal(status, envelope))
     }
 
     fn refusal(&self, status: StatusCode, envelope: Envelope) -> CommandFailure {

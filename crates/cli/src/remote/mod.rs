@@ -2,6 +2,7 @@
 
 pub mod access_tokens;
 mod address;
+pub mod api;
 pub mod audit;
 mod client;
 pub mod enablement;

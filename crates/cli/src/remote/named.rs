@@ -151,12 +151,8 @@ pub const GATEWAYS: Kind = Kind {
 };
 
 /// The caller's own access tokens.
-pub const ACCESS_TOKENS: Kind = Kind {
-    noun: "access token",
-    path: "/api/user/access_tokens",
-    list: "keymeter access-token list",
-    ..GATEWAYS
-};
+pub const ACCESS_TOKENS: Kind =
+    Kind { noun: "access token", path: "/api/user/access_tokens", list: "keymeter access-token list", ..GATEWAYS };
 
 /// Requests for the token API that nobody decided yet, by the names of their users.
 pub const PENDING_REQUESTS: Kind = Kind {

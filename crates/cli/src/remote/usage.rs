@@ -181,10 +181,8 @@ impl ScopeArgs {
         let keys = if self.is_of_all_users() { ALL_KEYS } else { OWN_KEYS };
         let key = self.key.as_ref().map(|key| remote.find(&keys, key)).transpose()?;
         let user = self.user.as_ref().map(|user| remote.find(&USERS, user)).transpose()?;
-        let filters = [
-            filter("token_id", key.map(|key| key.id).as_ref()),
-            filter("user_id", user.map(|user| user.id).as_ref()),
-        ];
+        let filters =
+            [filter("token_id", key.map(|key| key.id).as_ref()), filter("user_id", user.map(|user| user.id).as_ref())];
         Ok(filters.into_iter().flatten().collect())
     }
 }

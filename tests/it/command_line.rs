@@ -57,6 +57,12 @@ impl Person {
         serde_json::from_str(&self.stdout(&[arguments, &["--json"]].concat())).unwrap()
     }
 
+    /// What a command says that was done: the last line of standard error. It prints nothing.
+    #[track_caller]
+    pub fn said(&self, arguments: &[&str]) -> String {
+        said_by(&self.run(arguments))
+    }
+
     /// The exit code and the last line of standard error.
     #[track_caller]
     pub fn refusal(&self, arguments: &[&str]) -> (i32, String) {
@@ -76,6 +82,13 @@ pub fn stdout_of(output: &Output) -> String {
 
 pub fn stderr_of(output: &Output) -> String {
     String::from_utf8(output.stderr.clone()).unwrap()
+}
+
+/// See [`Person::said`].
+#[track_caller]
+pub fn said_by(output: &Output) -> String {
+    assert_eq!(stdout_of(output), "");
+    stderr_of(output).lines().last().unwrap().strip_prefix("keymeter: ").unwrap().to_owned()
 }
 
 #[track_caller]
@@ -115,7 +128,7 @@ async fn a_login_is_stored_for_its_owner_only_and_a_logout_revokes_it() {
     assert_eq!(wrong, (3, "the username or the password is wrong (wrong_credentials)".to_owned()));
     assert!(!person.login_file().exists());
 
-    let said = stdout_of(&person.run_with_input(&arguments, &format!("{ROOT_PASSWORD}\n")));
+    let said = said_by(&person.run_with_input(&arguments, &format!("{ROOT_PASSWORD}\n")));
     assert!(said.starts_with(&format!("signed in to {} as root until ", server.base)), "{said}");
     let mode = |path: &Path| std::fs::metadata(path).unwrap().permissions().mode() & 0o777;
     let file = person.login_file();
@@ -155,18 +168,17 @@ async fn a_login_is_stored_for_its_owner_only_and_a_logout_revokes_it() {
     let other = "the login is one of {}, not of https://other.example; nothing was done".replace("{}", &server.base);
     assert_eq!(person.refusal(&["logout", "--server", "https://other.example"]), (2, other));
 
-    let said = person.stdout(&["logout"]);
-    assert_eq!(said, format!("signed out of {}; its access token is revoked\n", server.base));
+    assert_eq!(person.said(&["logout"]), format!("signed out of {}; its access token is revoked", server.base));
     assert!(!file.exists());
     assert_eq!(third.get("/api/user/self").await.json()["error"], "invalid_credential");
-    assert_eq!(person.stdout(&["logout"]), "there is no login; nothing was done\n");
+    assert_eq!(person.said(&["logout"]), "there is no login; nothing was done");
 
     // A token that somebody has already stays valid.
     let token = access_token_of_root(&server).await;
     let arguments = ["login", "--server", &server.base, "--access-token-stdin"];
     stdout_of(&person.run_with_input(&arguments, &token));
     assert_eq!(person.json(&["whoami"])["username"], "root");
-    assert!(person.stdout(&["logout"]).ends_with("was not made by `keymeter login`, and stays valid\n"));
+    assert!(person.said(&["logout"]).ends_with("was not made by `keymeter login`, and stays valid"));
     Client::with(&server, &token).get("/api/user/self").await.ok();
 }
 
@@ -200,9 +212,9 @@ async fn keys_are_managed_from_the_command_line() {
     let token = person.json(&["key", "show", &id]);
     assert_eq!((&token["model_limits_enabled"], &token["expired_time"]), (&json!(false), &json!(-1)));
 
-    assert_eq!(person.stdout(&["key", "disable", &id]), format!("disabled the key {id}\n"));
+    assert_eq!(person.said(&["key", "disable", &id]), format!("disabled the key {id}"));
     assert_eq!(person.json(&["key", "show", &id])["state"], "disabled");
-    assert_eq!(person.stdout(&["key", "enable", &id]), format!("enabled the key {id}\n"));
+    assert_eq!(person.said(&["key", "enable", &id]), format!("enabled the key {id}"));
 
     let (code, message) = person.refusal(&["key", "update", &id, "--add-quota=-2000001"]);
     assert_eq!((code, message.contains("(insufficient_quota)")), (5, true), "{message}");
@@ -210,7 +222,7 @@ async fn keys_are_managed_from_the_command_line() {
     assert_eq!(person.refusal(&["key", "update", &id]), (2, nothing.to_owned()));
     let (code, message) = person.refusal(&["key", "delete", &id]);
     assert_eq!((code, message.ends_with("; use --yes")), (2, true), "{message}");
-    assert_eq!(person.stdout(&["key", "delete", &id, "--yes"]), format!("deleted the key {id}\n"));
+    assert_eq!(person.said(&["key", "delete", &id, "--yes"]), format!("deleted the key {id}"));
     let unknown = (4, "there is no such token (not_found)".to_owned());
     for arguments in [&["show", &id][..], &["reveal", &id], &["disable", &id], &["delete", &id, "--yes"]] {
         assert_eq!(person.refusal(&[&["key"], arguments].concat()), unknown);
@@ -268,8 +280,8 @@ async fn keys_are_rotated_and_deleted_tokens_restored_from_the_command_line() {
     assert!(table.lines().nth(1).unwrap().ends_with("never"), "{table}");
 
     let old_id = old[0]["id"].to_string();
-    let ended = person.stdout(&["key", "end-old-key", &id, &old_id, "--yes"]);
-    assert_eq!(ended, format!("ended the old key {old_id} of the key {id}\n"));
+    let ended = person.said(&["key", "end-old-key", &id, &old_id, "--yes"]);
+    assert_eq!(ended, format!("ended the old key {old_id} of the key {id}"));
     assert_eq!(person.json(&["key", "old-keys", &id]), json!([]));
     let gone = (4, "this token has no such old key that still works (not_found)".to_owned());
     assert_eq!(person.refusal(&["key", "end-old-key", &id, &old_id, "--yes"]), gone);
@@ -285,7 +297,7 @@ async fn keys_are_rotated_and_deleted_tokens_restored_from_the_command_line() {
     let table = person.stdout(&["key", "list", "--deleted"]);
     let columns = |line: usize| table.lines().nth(line).unwrap().split("  ").map(str::trim).collect::<Vec<_>>();
     assert!(columns(0).ends_with(&["RESTORABLE UNTIL"]) && columns(1)[0] == id && table.contains("ci"), "{table}");
-    assert_eq!(person.stdout(&["key", "restore", &id]), format!("restored the key {id}\n"));
+    assert_eq!(person.said(&["key", "restore", &id]), format!("restored the key {id}"));
     assert_eq!(person.json(&["key", "list"])[0]["id"].to_string(), id);
     assert_eq!(person.refusal(&["key", "restore", &id]), (4, "there is no such token (not_found)".to_owned()));
 }
@@ -322,7 +334,7 @@ async fn the_price_list_is_set_and_set_back_from_the_command_line() {
         {"id": "free", "match": {"equals": "free"}, "prices": {}}]}]"#;
     let data = file("data.json", data);
     let set = person.run(&["prices", "set", &own, &data, "--note", "first"]);
-    assert_eq!(stdout_of(&set), "version 1 of the prices is in force\n");
+    assert!(stdout_of(&set).is_empty() && stderr_of(&set).contains("keymeter: version 1 of the prices is in force\n"));
     let left_out = "1 models of these providers have no price:\nkeymeter:   lab/free: it has no price: it is free";
     assert!(stderr_of(&set).contains(left_out), "{}", stderr_of(&set));
     assert!(person.stdout(&["prices", "show"]).contains(r#""mine": {"input_mtok": "0.1"}"#));
@@ -339,9 +351,9 @@ async fn the_price_list_is_set_and_set_back_from_the_command_line() {
     assert_eq!(person.stdout(&["prices", "diff", &own]), "no rate would be another one than in version 1\n");
     let (code, said) = person.refusal(&["prices", "set", &dearer]);
     assert!(code == 5 && said.contains("mine: input_tokens from 0.1 to 0.3"), "{code} {said}");
-    assert_eq!(person.stdout(&["prices", "set", &dearer, "--accept"]), "version 2 of the prices is in force\n");
-    let back = person.stdout(&["prices", "rollback", "1", "--accept"]);
-    assert_eq!(back, "version 3 of the prices is in force\n");
+    assert_eq!(person.said(&["prices", "set", &dearer, "--accept"]), "version 2 of the prices is in force");
+    let back = person.run(&["prices", "rollback", "1", "--accept"]);
+    assert!(stderr_of(&back).contains("keymeter: version 3 of the prices is in force\n"), "{}", stderr_of(&back));
     assert_eq!(person.json(&["prices", "diff", "--version", "2"])["number"], 3);
     let cost = person.stdout(&["prices", "cost", "mine", "--input-tokens", "1000000", "--unit", "cache_read_tokens=9"]);
     let line = "input_tokens  1000000      0.1  1000000   0.1\n";
@@ -374,18 +386,16 @@ async fn users_and_gateways_are_those_of_the_server_that_is_named_or_of_the_loca
     let on_server = format!("keymeter: on {} (KEYMETER_URL)\n", server.base);
 
     let created = person.run(&["user", "create", "ana", "--token-api"]);
-    assert_eq!(stderr_of(&created), on_server);
-    let said = stdout_of(&created);
-    let (user, password) = said.split_once("\npassword: ").unwrap();
-    assert!(user.starts_with("created the user ana with the id "), "{said}");
-    Client::signed_in(&server, "ana", password.trim_end()).await;
-    let said = person.stdout(&["user", "grant", "ANA", "--usd", "2.5", "--note", "March"]);
-    assert_eq!(said, "the wallet of ana now has $2.50\n");
+    let said = stderr_of(&created);
+    assert!(said.starts_with(&format!("{on_server}keymeter: created the user ana with the id ")), "{said}");
+    Client::signed_in(&server, "ana", stdout_of(&created).trim_end()).await;
+    let said = person.said(&["user", "grant", "ANA", "--usd", "2.5", "--note", "March"]);
+    assert_eq!(said, "the wallet of ana now has $2.50");
     person.stdout(&["user", "update", "ana", "--per-month", "77"]);
     let ana = person.json(&["user", "show", "ana"]);
     assert_eq!((&ana["quota"], &ana["period_limits"]["month"]), (&json!(1_250_000), &json!(77)));
     let ana_id = ana["id"].to_string();
-    assert_eq!(person.stdout(&["user", "disable", "ana"]), format!("disabled the user ana (id {ana_id})\n"));
+    assert_eq!(person.said(&["user", "disable", "ana"]), format!("disabled the user ana (id {ana_id})"));
     assert!(person.stdout(&["user", "list"]).contains("disabled"));
     let changed = person.run_with_input(&["user", "password", "ana", "--password-stdin", "--json"], "a new password\n");
     assert_eq!(serde_json::from_str::<Value>(&stdout_of(&changed)).unwrap()["username"], "ana");
@@ -399,20 +409,20 @@ async fn users_and_gateways_are_those_of_the_server_that_is_named_or_of_the_loca
     }
     let only_local = "a server cannot do this; run on its machine: keymeter user unlock ana --local";
     assert_eq!(person.refusal(&["user", "unlock", "ana"]), (2, only_local.to_owned()));
-    assert_eq!(person.stdout(&["user", "delete", &ana_id, "--yes"]), format!("deleted the user {ana_id}\n"));
+    assert_eq!(person.said(&["user", "delete", &ana_id, "--yes"]), format!("deleted the user {ana_id}"));
 
     let gateway = person.json(&["gateway", "create", "edge"]);
     assert!(gateway["credential"].as_str().unwrap().starts_with("kmg_"));
     let id = gateway["id"].to_string();
-    let said = person.stdout(&["gateway", "credential", "create", &id]);
-    assert!(said.contains("shown only this once: kmg_"), "{said}");
+    let secret = person.stdout(&["gateway", "credential", "create", &id]);
+    assert!(secret.starts_with("kmg_") && secret.trim_end().len() > 40 && secret.lines().count() == 1, "{secret}");
     let table = person.stdout(&["gateway", "list"]);
     assert!(table.lines().count() == 3 && !table.contains("kmg_"), "{table}");
 
     // The same command with --local: another database, that of the person's own machine.
     let local = person.run(&["gateway", "list", "--local"]);
     assert!(stdout_of(&local).is_empty() && stderr_of(&local).contains("keymeter: on the local database\n"));
-    assert_eq!(person.stdout(&["gateway", "revoke", &id, "--yes"]), format!("revoked the gateway {id}\n"));
+    assert_eq!(person.said(&["gateway", "revoke", &id, "--yes"]), format!("revoked the gateway {id}"));
     assert_eq!(
         person.refusal(&["gateway", "revoke", &id, "--yes"]),
         (4, "there is no such gateway (not_found)".to_owned())
@@ -546,9 +556,9 @@ fn a_generated_password_is_printed_if_the_server_may_have_it() {
     let (server, request) = other_server("");
     let lost = create(&server);
     assert!(request.join().unwrap().starts_with("POST /api/admin/users HTTP/1.1\r\n"));
-    let said = String::from_utf8(lost.stdout.clone()).unwrap();
-    let password = said.strip_prefix("password, if the change was made: ").unwrap_or_else(|| panic!("{said}"));
-    assert!(password.trim_end().len() >= 20, "{password}");
+    let password = String::from_utf8(lost.stdout.clone()).unwrap();
+    assert!(password.trim_end().len() >= 20 && password.lines().count() == 1, "{password}");
+    assert!(stderr_of(&lost).contains("standard output has the password, if the change was made\n"));
     assert_eq!(lost.status.code(), Some(6));
     assert!(stderr_of(&lost).ends_with("; the change may have been made; look before you repeat it\n"));
 

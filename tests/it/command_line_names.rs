@@ -79,8 +79,8 @@ async fn a_user_whose_name_is_digits_is_not_taken_for_another_one() {
     person.json(&["gateway", "create", "twin"]);
     person.json(&["gateway", "create", "twin"]);
     assert_eq!(person.refusal(&["gateway", "revoke", "twin", "--yes"]).0, 2);
-    let revoked = person.stdout(&["gateway", "revoke", "edge", "--yes"]);
-    assert_eq!(revoked, format!("revoked the gateway edge (id {gateway})\n"));
+    let revoked = person.said(&["gateway", "revoke", "edge", "--yes"]);
+    assert_eq!(revoked, format!("revoked the gateway edge (id {gateway})"));
     let unknown = "there is no gateway named \"edge\"; `keymeter gateway list` shows them";
     assert_eq!(person.refusal(&["gateway", "revoke", "edge", "--yes"]), (4, unknown.to_owned()));
 }

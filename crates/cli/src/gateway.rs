@@ -9,7 +9,7 @@ use super::remote::target::{NEEDS_SERVER, PlaceOptions};
 use super::remote::terminal::confirm;
 use super::remote::values::id_arg;
 use super::with_app;
-use crate::output::print_line;
+use crate::output::{print_error, print_line};
 use keymeter::config::Config;
 use keymeter::domain::audit::Actor;
 use keymeter::domain::gateway::{Gateway, GatewayCredential};
@@ -28,9 +28,9 @@ pub struct GatewayArgs {
 
 #[derive(Debug, Subcommand)]
 enum GatewayCommand {
-    /// Create a gateway and print its first credential. The credential is shown only this once.
+    /// Create a gateway. Standard output is its first credential and nothing else; it is shown only this once.
     #[command(after_help = "Examples:
-  keymeter gateway create edge
+  keymeter gateway create edge > credential.txt
   keymeter gateway create edge --server https://keys.example.org --json | jq -r .credential
   keymeter gateway create edge --local")]
     Create {
@@ -54,7 +54,8 @@ enum GatewayCommand {
 
 #[derive(Debug, Subcommand)]
 enum CredentialCommand {
-    /// Create another credential of a gateway and print it. It is shown only this once.
+    /// Create another credential of a gateway. Standard output is the credential and nothing else; it is shown only this
+    /// once.
     Create {
         /// The gateway's name or id.
         gateway: Named,
@@ -119,7 +120,7 @@ pub async fn run(config: &Config, args: GatewayArgs) -> Result<(), CommandFailur
                 let found = find(gateways, &gateway).await?;
                 let revoked = gateways.revoke(Actor::Operator, GatewayId::new(found.id)).await;
                 revoked.map_err(CommandFailure::refused)?;
-                print_line(&format!("revoked the gateway {found}"));
+                print_error(&format!("revoked the gateway {found}"));
                 Ok(())
             }
             GatewayCommand::Credential(CredentialCommand::Create { gateway }) => {
@@ -130,7 +131,7 @@ pub async fn run(config: &Config, args: GatewayArgs) -> Result<(), CommandFailur
                 let (gateway_id, credential_id) = (GatewayId::new(found.id), GatewayCredentialId::new(id));
                 let revoked = gateways.revoke_credential(Actor::Operator, gateway_id, credential_id).await;
                 revoked.map_err(CommandFailure::refused)?;
-                print_line(&format!("revoked the credential {id} of the gateway {found}"));
+                print_error(&format!("revoked the credential {id} of the gateway {found}"));
                 Ok(())
             }
         }
@@ -144,7 +145,8 @@ async fn create(gateways: &Gateways, name: &str) -> Result<(), CommandFailure> {
     let created = gateways.create(Actor::Operator, &name).await;
     let (gateway, _, secret) = created.map_err(CommandFailure::refused)?;
     let (id, secret) = (gateway.id, secret.expose());
-    print_line(&format!("created the gateway {id}; its credential, shown only this once: {secret}"));
+    print_error(&format!("created the gateway {id}; its credential is shown only this once"));
+    print_line(secret);
     Ok(())
 }
 
@@ -163,7 +165,8 @@ async fn create_credential(gateways: &Gateways, gateway: &Found) -> Result<(), C
     let created = gateways.create_credential(Actor::Operator, GatewayId::new(gateway.id)).await;
     let (credential, secret) = created.map_err(CommandFailure::refused)?;
     let (id, secret) = (credential.id, secret.expose());
-    print_line(&format!("created the credential {id} of the gateway {gateway}, shown only this once: {secret}"));
+    print_error(&format!("created the credential {id} of the gateway {gateway}; it is shown only this once"));
+    print_line(secret);
     Ok(())
 }
 

@@ -10,7 +10,7 @@ use super::remote::named::Named;
 use super::remote::target::{NEEDS_SERVER, PlaceOptions};
 use super::remote::users::{self, RoleName};
 use super::with_app;
-use crate::output::print_line;
+use crate::output::{print_error, print_line};
 use keymeter::app::App;
 use keymeter::config::Config;
 use keymeter::domain::audit::Actor;
@@ -31,7 +31,7 @@ pub struct UserArgs {
 
 #[derive(Debug, Subcommand)]
 enum UserCommand {
-    /// Create a user. Prints a generated password, unless one is read from standard input.
+    /// Create a user. Prints a generated password and nothing else, unless one is read from standard input.
     #[command(after_help = "Examples:
   keymeter user create ana --token-api
   keymeter user create ops --role admin --password-stdin < password.txt
@@ -50,8 +50,8 @@ enum UserCommand {
         #[arg(long)]
         password_stdin: bool,
     },
-    /// Set a user's password and end the user's sessions. Prints a generated password, unless one is read from standard
-    /// input.
+    /// Set a user's password and end the user's sessions. Prints a generated password and nothing else, unless one is
+    /// read from standard input.
     Password {
         /// The user's name, or on a server the id.
         user: Named,
@@ -119,7 +119,7 @@ pub async fn run(config: &Config, args: UserArgs) -> Result<(), CommandFailure> 
             with_app(config, async |app| {
                 let changed = app.state.users.reset_password(&user.text, &new_password).await;
                 changed.map_err(CommandFailure::refused)?;
-                print_line(&format!("changed the password of {user} and ended its sessions"));
+                print_error(&format!("changed the password of {user} and ended its sessions"));
                 password.print();
                 Ok(())
             })
@@ -133,7 +133,7 @@ pub async fn run(config: &Config, args: UserArgs) -> Result<(), CommandFailure> 
 async fn unlock(config: &Config, username: &str) -> Result<(), CommandFailure> {
     with_app(config, async |app| {
         app.state.users.unlock(username).await.map_err(CommandFailure::refused)?;
-        print_line(&format!("unlocked {username}: wrong passwords until now no longer count"));
+        print_error(&format!("unlocked {username}: wrong passwords until now no longer count"));
         Ok(())
     })
     .await
@@ -151,7 +151,7 @@ async fn create(
         UserPatch { role: Some(role.into()), token_api_enabled: Some(token_api_enabled), ..UserPatch::default() };
     let new = NewUser { username, password, quota: None, fields };
     let user = app.state.users.create(Actor::Operator, new).await.map_err(CommandFailure::refused)?;
-    print_line(&format!("created the user {} with the id {}", user.username.as_str(), user.id));
+    print_error(&format!("created the user {} with the id {}", user.username.as_str(), user.id));
     Ok(())
 }
 
@@ -177,10 +177,10 @@ impl Password {
         Ok(if from_stdin { Self::read()? } else { Self::generate() })
     }
 
-    /// Prints a generated password.
+    /// Prints a generated password, and nothing else on standard output.
     fn print(&self) {
         if let Self::Generated(password) = self {
-            print_line(&format!("password: {}", **password));
+            print_line(password);
         }
     }
 
@@ -189,7 +189,8 @@ impl Password {
         match (&outcome, self) {
             (Ok(()), _) => self.print(),
             (Err(failure), Self::Generated(password)) if failure.may_be_done => {
-                print_line(&format!("password, if the change was made: {}", **password));
+                print_error("the answer was lost; standard output has the password, if the change was made");
+                print_line(password);
             }
             (Err(_), _) => {}
         }

@@ -8,7 +8,7 @@ use super::list_options::ListOptions;
 use super::named::{GATEWAYS, Named};
 use super::terminal::{Table, time};
 use crate::failure::CommandFailure;
-use crate::output::print_line;
+use crate::output::{print_error, print_line};
 
 #[derive(Deserialize)]
 struct Gateway {
@@ -33,7 +33,8 @@ impl Remote {
         let data = self.client.post("/api/admin/gateways", &json!({ "name": name }))?;
         self.show(&data, |gateway: Gateway| {
             let secret = gateway.credential.unwrap_or_default();
-            print_line(&format!("created the gateway {}; its credential, shown only this once: {secret}", gateway.id));
+            print_error(&format!("created the gateway {}; its credential is shown only this once", gateway.id));
+            print_line(&secret);
         })
     }
 
@@ -69,7 +70,8 @@ impl Remote {
         let data = self.client.post(&format!("/api/admin/gateways/{}/credentials", found.id), &json!({}))?;
         self.show(&data, |made: Credential| {
             let (id, secret) = (made.id, made.secret.unwrap_or_default());
-            print_line(&format!("created the credential {id} of the gateway {found}, shown only this once: {secret}"));
+            print_error(&format!("created the credential {id} of the gateway {found}; it is shown only this once"));
+            print_line(&secret);
         })
     }
 

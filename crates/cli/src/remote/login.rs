@@ -14,7 +14,7 @@ use super::terminal::{ask, ask_secret, dollars, print_facts, secret_from_stdin, 
 use super::values::Expiry;
 use super::{Remote, address::Address, now};
 use crate::failure::{CommandFailure, exit};
-use crate::output::{print_error, print_line};
+use crate::output::print_error;
 
 /// `keymeter login`
 #[derive(Debug, Args)]
@@ -84,7 +84,7 @@ pub fn login(args: &LoginArgs) -> Result<(), CommandFailure> {
         forget(&before, &args.server);
     }
     let named = if profile == DEFAULT_PROFILE { String::new() } else { format!(" as the profile {profile}") };
-    print_line(&format!("{signed_in}; stored{named} in {}", path.display()));
+    print_error(&format!("{signed_in}; stored{named} in {}", path.display()));
     Ok(())
 }
 
@@ -144,7 +144,7 @@ pub fn logout(options: &ServerOptions) -> Result<(), CommandFailure> {
     let profile = target::profile(options)?;
     let Some(login) = login_file::read()?.remove(&profile) else {
         let named = if profile == DEFAULT_PROFILE { String::new() } else { format!(" named \"{profile}\"") };
-        print_line(&format!("there is no login{named}; nothing was done"));
+        print_error(&format!("there is no login{named}; nothing was done"));
         return Ok(());
     };
     if let Some(other) = options.server.as_ref().filter(|server| server.trim_end_matches('/') != login.server) {
@@ -157,8 +157,8 @@ pub fn logout(options: &ServerOptions) -> Result<(), CommandFailure> {
     }
     login_file::remove(&profile)?;
     match login.access_token_id {
-        Some(_) => print_line(&format!("signed out of {}; its access token is revoked", login.server)),
-        None => print_line(&format!(
+        Some(_) => print_error(&format!("signed out of {}; its access token is revoked", login.server)),
+        None => print_error(&format!(
             "signed out of {}; the access token was not made by `keymeter login`, and stays valid",
             login.server
         )),

@@ -129,9 +129,13 @@ impl Remote {
         Ok(())
     }
 
-    /// Prints that something was done; as JSON the server's data.
+    /// Says on standard error that something was done; as JSON prints the server's data.
     fn done(&self, data: &Data, sentence: &str) {
-        print_line(if self.json { data.text() } else { sentence });
+        if self.json {
+            print_line(data.text());
+        } else {
+            print_error(sentence);
+        }
     }
 
     /// Prints the entries of a list, as `options` say or as `table` shows them. `things` is what there may be none of.

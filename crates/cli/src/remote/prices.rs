@@ -90,7 +90,7 @@ impl Remote {
     fn put_prices(&self, body: &str) -> Result<(), CommandFailure> {
         let data = self.client.put_text("/api/admin/prices", body)?;
         self.show(&data, |list: PriceList| {
-            print_line(&format!("version {} of the prices is in force", list.number));
+            print_error(&format!("version {} of the prices is in force", list.number));
             print_left_out(&list.left_out);
         })
     }

@@ -1,5 +1,7 @@
 //! `keymeter key rotate`, `old-keys`, `end-old-key` and `restore`.
 
+use std::io::{IsTerminal, stdin};
+
 use clap::{Args, ValueEnum};
 use serde::Deserialize;
 use serde_json::json;
@@ -23,6 +25,9 @@ pub struct RotateArgs {
     /// What the time counts from.
     #[arg(long, value_enum, default_value_t = GraceFrom::FirstUse)]
     grace_from: GraceFrom,
+    /// Do not ask at a terminal whether to end the old key at once.
+    #[arg(long, short)]
+    yes: bool,
 }
 
 #[derive(Debug, Clone, Copy, ValueEnum)]
@@ -59,6 +64,10 @@ struct OldKey {
 
 impl Remote {
     pub fn rotate(&self, args: &RotateArgs) -> Result<(), CommandFailure> {
+        // Scripts of older versions do this without --yes.
+        if args.grace == 0 && matches!(args.grace_from, GraceFrom::Now) && stdin().is_terminal() {
+            confirm(&format!("replace the key {}; the old one stops working at once", args.key), args.yes)?;
+        }
         let body = json!({ "grace_seconds": args.grace, "grace_from": args.grace_from.as_str() });
         let id = self.find(&OWN_KEYS, &args.key)?.id;
         let rotated = self.create_once(&format!("/api/token/{id}/rotate"), &body);

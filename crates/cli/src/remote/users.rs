@@ -13,7 +13,7 @@ use super::terminal::{Table, confirm, dollars, print_facts, time};
 use super::values::{amount_option, signed_usd_arg, usd_arg};
 use super::{Listing, Remote, filter, nothing_to_change};
 use crate::failure::CommandFailure;
-use crate::output::print_line;
+use crate::output::print_error;
 use keymeter::domain::user::UserSort;
 
 /// Commands that need a server.
@@ -194,7 +194,7 @@ impl Remote {
         });
         let data = self.client.post("/api/admin/users", &body)?;
         self.show(&data, |user: User| {
-            print_line(&format!("created the user {} with the id {}", user.username, user.id));
+            print_error(&format!("created the user {} with the id {}", user.username, user.id));
         })
     }
 
@@ -261,7 +261,7 @@ impl Remote {
         let granted = self.create_once(&format!("/api/admin/users/{id}/quota"), &body.into());
         let data = granted.map_err(|failure| failure.naming(&options))?;
         self.show(&data, |user: User| {
-            print_line(&format!("the wallet of {} now has {}", user.username, dollars(user.quota)));
+            print_error(&format!("the wallet of {} now has {}", user.username, dollars(user.quota)));
         })
     }
 

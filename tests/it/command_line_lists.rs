@@ -242,3 +242,38 @@ async fn enablement_sessions_and_access_tokens_are_managed_from_the_command_line
     person.stdout(&["session", "end", "--all", "--yes"]);
     assert_eq!(person.json(&["session", "list"]), json!([]));
 }
+
+#[tokio::test]
+async fn many_wallets_are_topped_up_from_a_file_all_or_none() {
+    let dir = tempfile::tempdir().unwrap();
+    let server = Server::start(dir.path(), &[]).await;
+    let person = Person::root(&server).await;
+    for name in ["ana", "ben"] {
+        stdout_of(&person.run_with_input(&["user", "create", name, "--password-stdin"], "a long password"));
+    }
+    let file = dir.path().join("top-ups.csv");
+    std::fs::write(&file, "user,usd,note\nana,2.50,March\nben,1,\n").unwrap();
+    let grant = ["user", "grant", "--file", file.to_str().unwrap()];
+    let wallet = |name: &str| person.json(&["user", "show", name])["quota"].clone();
+
+    let table = person.stdout(&[&grant[..], &["--dry-run"]].concat());
+    assert_eq!(table, "USER  BEFORE  AFTER\nana    $0.00  $2.50\nben    $0.00  $1.00\n");
+    assert_eq!(wallet("ana"), 0);
+    let changed = person.json(&grant);
+    assert_eq!(changed["users"].as_array().unwrap().len(), 2);
+    assert_eq!([wallet("ana"), wallet("ben")], [json!(1_250_000), json!(500_000)]);
+    // The answer has what takes it back.
+    let undo = changed["undo"].to_string();
+    person.run_with_input(&["api", "POST", "/api/admin/users/bulk", "--data", "@-"], &undo);
+    assert_eq!([wallet("ana"), wallet("ben")], [json!(0), json!(0)]);
+
+    let wrong = person.run_with_input(&["user", "grant", "--file", "-"], "ana,1\nnobody,1\n");
+    assert_ne!(wrong.status.code(), Some(0));
+    assert_eq!(wallet("ana"), 0);
+    for wrong in
+        [&["user", "grant", "ana"][..], &["user", "grant", "--usd", "1"], &["user", "grant", "--dry-run", "ana"]]
+    {
+        assert_eq!(person.run(wrong).status.code(), Some(2), "{wrong:?}");
+    }
+    assert_eq!(person.run(&[&grant[..], &["--usd", "1"]].concat()).status.code(), Some(2));
+}

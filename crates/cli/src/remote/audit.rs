@@ -119,7 +119,7 @@ pub fn run(args: AuditArgs) -> Result<(), CommandFailure> {
         filter("subject_kind", args.subject_kind.map(SubjectKind::as_str).as_ref()),
         filter("subject_id", subject.map(|subject| subject.id).as_ref()),
         filter("actor_id", actor.map(|actor| actor.id).as_ref()),
-        filter("from", args.from.or(since.and_then(day_before)).as_ref()),
+        filter("from", args.from.or(since.map(day_before)).as_ref()),
         filter("to", args.to.as_ref()),
     ];
     let filters = filters.into_iter().flatten().collect();

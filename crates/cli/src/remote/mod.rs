@@ -28,6 +28,7 @@ pub mod target;
 pub mod terminal;
 pub mod top;
 mod top_report;
+mod top_up;
 pub mod usage;
 pub mod users;
 pub mod values;
@@ -98,16 +99,15 @@ fn not_before(since: Option<UnixTime>, entries: Vec<Box<RawValue>>) -> (Vec<Box<
     (wanted, is_past)
 }
 
-/// `from` of the API for a list of what happened since some seconds ago, which then leaves out what is older: the
-/// day before, because the server's days may be those of any time zone.
-fn day_before(since: UnixTime) -> Option<String> {
+/// `from` of the API for a list of what happened since a moment, which then leaves out what is older: the day before,
+/// because the server's days may be those of any time zone.
+fn day_before(since: UnixTime) -> String {
     day_of(since.plus(-DAY))
 }
 
-/// The day of a moment, in UTC; `None` if it is before 1970, where nothing is.
-fn day_of(moment: UnixTime) -> Option<String> {
-    let time = DateTime::from_timestamp(moment.get(), 0).filter(|time| time.timestamp() >= 0)?;
-    Some(time.format("%Y-%m-%d").to_string())
+/// The day of a moment, in UTC. Nothing is from before 1970.
+fn day_of(moment: UnixTime) -> String {
+    DateTime::from_timestamp(moment.get().max(0), 0).unwrap_or_default().format("%Y-%m-%d").to_string()
 }
 
 impl Remote {

@@ -148,7 +148,7 @@ impl Remote {
     pub fn list_requests(&self, args: &RequestListArgs) -> Result<(), CommandFailure> {
         let since = args.time.since();
         let mut query = args.filter.query(self)?;
-        let from = args.time.from.clone().or_else(|| since.and_then(day_before));
+        let from = args.time.from.clone().or_else(|| since.map(day_before));
         query.extend(filter("from", from.as_ref()));
         query.extend(filter("to", args.time.to.as_ref()));
         let (entries, are_all) = self.requests(args.filter.scope.path(), &query, args.limit, since)?;

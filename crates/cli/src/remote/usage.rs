@@ -203,7 +203,7 @@ impl Remote {
     fn report(&self, args: &ReportArgs) -> Result<(), CommandFailure> {
         let mut query = args.scope.query(self)?;
         // A report has whole days.
-        let from = args.time.from.clone().or_else(|| args.time.since().and_then(day_of));
+        let from = args.time.from.clone().or_else(|| args.time.since().map(day_of));
         query.extend(filter("from", from.as_ref()));
         query.extend(filter("to", args.time.to.as_ref()));
         let by: Vec<&str> = args.by.iter().map(|by| by.as_str()).collect();

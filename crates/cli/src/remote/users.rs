@@ -38,7 +38,8 @@ pub enum UserCommand {
     /// Add to a user's wallet, or take away from it. Needs a server.
     #[command(after_help = "Examples:
   keymeter user grant ana --usd 25 --note 'March'
-  keymeter user grant ana --usd=-5 --note 'correction'")]
+  keymeter user grant ana --usd=-5 --note 'correction'
+  keymeter user grant --file top-ups.csv --dry-run")]
     Grant(GrantArgs),
     /// Let a disabled user work again. Needs a server.
     Enable {
@@ -128,7 +129,8 @@ pub struct UpdateArgs {
 #[command(group(ArgGroup::new("amount").required(true)))]
 pub struct GrantArgs {
     /// The user's name or id.
-    user: Named,
+    #[arg(required_unless_present = "file", conflicts_with = "file")]
+    user: Option<Named>,
     /// Quota units to add, or to take away: --quota=-500. 500000 units are 1 dollar.
     #[arg(long, value_name = "UNITS", group = "amount", allow_negative_numbers = true)]
     quota: Option<i64>,
@@ -138,6 +140,13 @@ pub struct GrantArgs {
     /// Set the wallet to this, in dollars, whatever is in it.
     #[arg(long, value_name = "DOLLARS", group = "amount", value_parser = usd_arg)]
     set_usd: Option<i64>,
+    /// Top up many users, all or none: a file with the lines `user,usd` or `user,usd,note`, 1,000 at most; - reads
+    /// standard input.
+    #[arg(long, value_name = "CSV", group = "amount")]
+    file: Option<String>,
+    /// Change nothing, and show what --file would change.
+    #[arg(long, requires = "file")]
+    dry_run: bool,
     /// Why, for the audit log.
     #[arg(long, value_name = "TEXT")]
     note: Option<String>,
@@ -168,7 +177,11 @@ impl Remote {
                 self.show(&data, |user: User| user.print())
             }
             UserCommand::Update(args) => self.update_user(*args),
-            UserCommand::Grant(args) => self.grant(&args),
+            UserCommand::Grant(args) => match (&args.user, &args.file) {
+                (_, Some(file)) => self.top_up(file, args.note.as_deref(), args.dry_run),
+                (Some(user), None) => self.grant(user, &args),
+                (None, None) => Err(nothing_to_change("keymeter user grant --help")),
+            },
             UserCommand::Enable { user } => self.switch_user(&user, 1, "enabled"),
             UserCommand::Disable { user } => self.switch_user(&user, 2, "disabled"),
             UserCommand::Delete { user, yes } => {
@@ -249,13 +262,13 @@ impl Remote {
         self.show(&data, |user: User| user.print())
     }
 
-    fn grant(&self, args: &GrantArgs) -> Result<(), CommandFailure> {
+    fn grant(&self, user: &Named, args: &GrantArgs) -> Result<(), CommandFailure> {
         let mut body = Map::new();
         let mut set = |name: &str, value: Option<Value>| value.map(|value| body.insert(name.to_owned(), value));
         set("delta", args.quota.or(args.usd).map(Into::into));
         set("set", args.set_usd.map(Into::into));
         set("note", args.note.as_deref().map(Into::into));
-        let id = self.find_user(&args.user)?.id;
+        let id = self.find_user(user)?.id;
         let amount = amount_option(args.usd, "--usd", "--quota");
         let options = [("delta", amount), ("quota", amount), ("set", "--set-usd"), ("note", "--note")];
         let granted = self.create_once(&format!("/api/admin/users/{id}/quota"), &body.into());

@@ -179,6 +179,17 @@ async fn requests_are_listed_shown_and_followed() {
     let unknown = "there is no request with the id \"second\"";
     assert_eq!(person.refusal(&["request", "show", "second"]), (4, unknown.to_owned()));
 
+    let compared = person.json(&["usage", "report", "--compare"]);
+    assert_eq!((&compared["group_by"], &compared["total"]["change"]["quota"]), (&json!(["token"]), &json!(1)));
+    assert!(compared["compare_to"].as_str().unwrap() < compared["from"].as_str().unwrap(), "{compared}");
+    let table = person.stdout(&["usage", "report", "--since", "1d", "--compare", "--by", "model"]);
+    let columns = |line: usize| table.lines().nth(line).unwrap().split_whitespace().collect::<Vec<_>>();
+    assert_eq!(columns(0), ["MODEL", "REQUESTS", "COST", "BEFORE", "CHANGE"]);
+    assert_eq!(columns(1), ["m", "1", "$0.000002", "$0.00", "+$0.000002"]);
+    let (code, message) = person.refusal(&["usage", "report", "--compare", "--by", "day"]);
+    assert_eq!((code, message.contains("cannot be compared")), (1, true), "{message}");
+    assert_eq!(person.refusal(&["usage", "report", "--compare", "--from", "yesterday"]).0, 2);
+
     let home = person.home.path().to_str().unwrap();
     let settings: Vec<_> = person.environment.iter().map(|(name, value)| (*name, value.as_str())).collect();
     let mut tail = keymeter(person.home.path(), &[&settings[..], &[("HOME", home)]].concat());

@@ -5,6 +5,7 @@ mod address;
 pub mod api;
 pub mod audit;
 mod client;
+mod comparison;
 pub mod enablement;
 mod figures;
 pub mod gateways;

@@ -1,18 +1,20 @@
 //! `keymeter usage …`
 
+use chrono::{Days, NaiveDate};
 use clap::{Args, Subcommand};
 use serde::Deserialize;
 use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 
+use super::comparison::days_before;
 use super::list_options::ListOptions;
 use super::named::{ALL_KEYS, Named, OWN_KEYS, USERS};
 use super::requests::RequestListArgs;
 use super::target::RemoteOptions;
-use super::terminal::{Table, dollars};
+use super::terminal::{Table, dollars, time};
 use super::values::duration_arg;
 use super::{Remote, day_of, filter, now};
-use crate::failure::CommandFailure;
+use crate::failure::{CommandFailure, exit};
 use crate::output::print_error;
 use keymeter::domain::time::UnixTime;
 
@@ -32,7 +34,8 @@ enum UsageCommand {
   keymeter usage report
   keymeter usage report --from 2027-01-01 --to 2027-01-31 --by key,model
   keymeter usage report --by user --everyone --since 7d
-  keymeter usage report --by key --csv --fields token_name,usd")]
+  keymeter usage report --by key --csv --fields token_name,usd
+  keymeter usage report --since 7d --compare --by model")]
     Report(ReportArgs),
     /// The same as `keymeter request list`.
     Requests(RequestListArgs),
@@ -74,32 +77,41 @@ struct ReportArgs {
     time: TimeArgs,
     #[command(flatten)]
     options: ListOptions,
-    /// What the rows are: day, month, key, model, or several of them, separated by commas; with --everyone also user
-    /// and gateway.
-    #[arg(long, value_name = "WHAT", value_delimiter = ',', value_parser = By::parse, default_value = "day")]
+    /// What the rows are: day (the default), hour, month, key, group, model, or several of them, separated by commas;
+    /// with --everyone also user and gateway.
+    #[arg(long, value_name = "WHAT", value_delimiter = ',', value_parser = By::parse)]
     by: Vec<By>,
+    /// Show the change since the days before, the largest first: of a month, since the same days of the month before.
+    /// By key, if --by says nothing else.
+    #[arg(long)]
+    compare: bool,
 }
 
 /// What the rows of a report are.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum By {
+    Hour,
     Day,
     Month,
     Key,
+    Group,
     Model,
     User,
     Gateway,
 }
 
 impl By {
-    const ALL: [Self; 6] = [Self::Day, Self::Month, Self::Key, Self::Model, Self::User, Self::Gateway];
+    const ALL: [Self; 8] =
+        [Self::Hour, Self::Day, Self::Month, Self::Key, Self::Group, Self::Model, Self::User, Self::Gateway];
 
     /// The value of the API.
     const fn as_str(self) -> &'static str {
         match self {
+            Self::Hour => "hour",
             Self::Day => "day",
             Self::Month => "month",
             Self::Key => "token",
+            Self::Group => "group",
             Self::Model => "model",
             Self::User => "user",
             Self::Gateway => "gateway",
@@ -109,12 +121,12 @@ impl By {
     fn parse(text: &str) -> Result<Self, String> {
         let name = if text.trim() == "key" { "token" } else { text.trim() };
         let by = Self::ALL.into_iter().find(|by| by.as_str() == name);
-        by.ok_or_else(|| "it is day, month, key, model, user or gateway, or several of them".to_owned())
+        by.ok_or_else(|| "it is hour, day, month, key, group, model, user or gateway, or several of them".to_owned())
     }
 }
 
 /// What parameters of the API are called here.
-pub const OPTIONS: [(&str, &str); 7] = [
+pub const OPTIONS: [(&str, &str); 9] = [
     ("from", "--from"),
     ("to", "--to"),
     ("group_by", "--by"),
@@ -122,6 +134,8 @@ pub const OPTIONS: [(&str, &str); 7] = [
     ("user_id", "--user"),
     ("outcome", "--outcome"),
     ("token", "key"),
+    ("compare_from", "--compare"),
+    ("compare_to", "--compare"),
 ];
 
 #[derive(Deserialize)]
@@ -129,8 +143,19 @@ struct Report {
     from: String,
     to: String,
     time_zone: String,
-    rows: Vec<Map<String, Value>>,
+    compare_from: Option<String>,
+    compare_to: Option<String>,
+    rows: Vec<ReportRow>,
     total: Amounts,
+}
+
+#[derive(Deserialize)]
+struct ReportRow {
+    #[serde(flatten)]
+    amounts: Amounts,
+    /// What it is of, by the names of the columns.
+    #[serde(flatten)]
+    of: Map<String, Value>,
 }
 
 /// The rows as the server wrote them.
@@ -145,14 +170,24 @@ struct Amounts {
     requests: i64,
     prompt_tokens: i64,
     completion_tokens: i64,
+    /// Those of the days that it is compared with.
+    before: Option<Spend>,
+    change: Option<Spend>,
+}
+
+#[derive(Deserialize)]
+struct Spend {
+    quota: i64,
 }
 
 /// The columns by which a report may be grouped, with their titles.
-const COLUMNS: [(&str, &str); 6] = [
+const COLUMNS: [(&str, &str); 8] = [
+    ("hour", "HOUR"),
     ("date", "DAY"),
     ("month", "MONTH"),
     ("username", "USER"),
     ("token_name", "KEY"),
+    ("group", "GROUP"),
     ("model", "MODEL"),
     ("gateway_name", "GATEWAY"),
 ];
@@ -204,10 +239,18 @@ impl Remote {
         let mut query = args.scope.query(self)?;
         // A report has whole days.
         let from = args.time.from.clone().or_else(|| args.time.since().map(day_of));
-        query.extend(filter("from", from.as_ref()));
-        query.extend(filter("to", args.time.to.as_ref()));
-        let by: Vec<&str> = args.by.iter().map(|by| by.as_str()).collect();
-        query.push(("group_by", by.join(",")));
+        if args.compare {
+            query.extend(compared(from.as_deref(), args.time.to.as_deref())?);
+        } else {
+            query.extend(filter("from", from.as_ref()));
+            query.extend(filter("to", args.time.to.as_ref()));
+        }
+        let by: &[By] = match args.by.as_slice() {
+            [] if args.compare => &[By::Key],
+            [] => &[By::Day],
+            by => by,
+        };
+        query.push(("group_by", by.iter().map(|by| by.as_str()).collect::<Vec<_>>().join(",")));
         let report = self.client.get(args.scope.path(), &query);
         let data = report.map_err(|failure| failure.naming(&OPTIONS))?;
         if args.options.are_given() {
@@ -217,25 +260,42 @@ impl Remote {
     }
 }
 
+/// The days of a report and those that it is compared with, as the API takes them.
+fn compared(from: Option<&str>, to: Option<&str>) -> Result<Vec<(&'static str, String)>, CommandFailure> {
+    let day = |text: &str, option: &str| {
+        let unread = |_| CommandFailure::new(exit::USAGE, format!("`{option}` must be a day, such as 2027-01-31"));
+        text.parse::<NaiveDate>().map_err(unread)
+    };
+    let to = day(&to.map_or_else(|| day_of(now()), str::to_owned), "--to")?;
+    let from = from.map_or_else(|| Ok(to - Days::new(29)), |from| day(from, "--from"))?;
+    let (before_from, before_to) = days_before(from, to)
+        .ok_or_else(|| CommandFailure::new(exit::USAGE, "`--from` is after `--to`, or too long ago"))?;
+    let days = [("from", from), ("to", to), ("compare_from", before_from), ("compare_to", before_to)];
+    let days = days.into_iter().map(|(name, day)| (name, day.to_string()));
+    Ok(days.chain([("sort", "change".to_owned())]).collect())
+}
+
 impl Report {
     fn print(&self) {
         print_error(&format!("from {} to {}, days of {}", self.from, self.to, self.time_zone));
-        let present = |name: &str| self.rows.first().is_some_and(|row| row.get(name).is_some_and(|v| !v.is_null()));
+        if let (Some(from), Some(to)) = (&self.compare_from, &self.compare_to) {
+            print_error(&format!("compared with {from} to {to}"));
+        }
+        let is_compared = self.total.change.is_some();
+        let present = |name: &str| self.rows.first().is_some_and(|row| row.of.get(name).is_some_and(|v| !v.is_null()));
         let columns: Vec<_> = COLUMNS.iter().filter(|(name, _)| present(name)).collect();
         let titles = columns.iter().map(|(_, title)| *title);
-        let amounts = ["REQUESTS", "INPUT", "OUTPUT", "COST"];
+        let amounts = if is_compared { COMPARED_AMOUNTS } else { AMOUNTS };
         let titles: Vec<&str> = titles.chain(amounts).collect();
         let mut table = Table::with_amounts(&titles, &amounts);
         for row in &self.rows {
-            let text = |name: &str| row.get(name).and_then(Value::as_str).unwrap_or_default().to_owned();
-            let number = |name: &str| row.get(name).and_then(Value::as_i64).unwrap_or_default();
-            let amounts = Amounts {
-                quota: number("quota"),
-                requests: number("requests"),
-                prompt_tokens: number("prompt_tokens"),
-                completion_tokens: number("completion_tokens"),
+            let text = |name: &str| match row.of.get(name) {
+                Some(Value::String(text)) => text.clone(),
+                // The start of an hour.
+                Some(other) => other.as_i64().map(time).unwrap_or_default(),
+                None => String::new(),
             };
-            table.row(columns.iter().map(|(name, _)| text(name)).chain(amounts.cells()).collect());
+            table.row(columns.iter().map(|(name, _)| text(name)).chain(row.amounts.cells()).collect());
         }
         let mut name = columns.iter().map(|_| String::new()).collect::<Vec<_>>();
         if let Some(first) = name.first_mut() {
@@ -246,10 +306,20 @@ impl Report {
     }
 }
 
+/// The columns of amounts, and those of a comparison.
+const AMOUNTS: [&str; 4] = ["REQUESTS", "INPUT", "OUTPUT", "COST"];
+const COMPARED_AMOUNTS: [&str; 4] = ["REQUESTS", "COST", "BEFORE", "CHANGE"];
+
 impl Amounts {
     fn cells(&self) -> [String; 4] {
         let counts = [self.requests, self.prompt_tokens, self.completion_tokens].map(|count| count.to_string());
-        let [requests, input, output] = counts;
-        [requests, input, output, dollars(self.quota)]
+        let ([requests, input, output], cost) = (counts, dollars(self.quota));
+        match (&self.before, &self.change) {
+            (Some(before), Some(change)) => {
+                let sign = if change.quota > 0 { "+" } else { "" };
+                [requests, cost, dollars(before.quota), format!("{sign}{}", dollars(change.quota))]
+            }
+            _ => [requests, input, output, cost],
+        }
     }
 }

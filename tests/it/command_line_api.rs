@@ -2,8 +2,8 @@
 
 use serde_json::{Value, json};
 
-use crate::command_line::{Person, refusal_of, stderr_of, stdout_of};
-use crate::harness::{Client, Server};
+use crate::command_line::{Person, stdout_of};
+use crate::harness::Server;
 
 #[tokio::test]
 async fn any_call_of_the_api_can_be_sent() {

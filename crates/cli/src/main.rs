@@ -31,9 +31,7 @@ use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 
 use self::failure::CommandFailure;
 use self::remote::target::{RemoteOptions, ServerOptions};
-use self::remote::{
-    access_tokens, api, audit, enablement, keys, login, named, open, requests, sessions, top, usage,
-};
+use self::remote::{access_tokens, api, audit, enablement, keys, login, named, open, requests, sessions, top, usage};
 use crate::output::{print_error, print_line};
 use keymeter::app::{self, App, Opened};
 use keymeter::config::Config;
@@ -204,8 +202,8 @@ const SUPPORT_BUNDLE_HELP: &str = "Example:
 Runs `keymeter doctor`, which reads the whole ledger. What cannot be found out is a line in its file that says so.
 Read the files before you send them: they have names of servers and the settings that administrators see.";
 
-const PLACE_HELP: &str = "On a server if --server, KEYMETER_URL or a login names one, as an administrator. On the local database, that of the
-settings on this machine, with --local or if no server is named. Standard error says which of them it was.
+const PLACE_HELP: &str = "On a server if --server, --profile, a variable or a login names one, as an administrator. On the local database, that of
+the settings on this machine, with --local or if no server is named. Standard error says which of them it was.
 
 On a server, users and gateways are given by name or by id: digits are an id, and name:7 is a name that is digits.";
 

@@ -7,6 +7,7 @@ use super::terminal::{dollars, print_facts, time};
 
 /// What people see of a key.
 #[derive(Debug, Deserialize)]
+#[expect(clippy::struct_field_names, reason = "the names of the API")]
 pub struct Key {
     pub id: i64,
     /// The owner, where the keys are those of all users.

@@ -22,6 +22,7 @@ pub mod open;
 mod period_limits;
 mod prices;
 mod request_tail;
+mod request_view;
 pub mod requests;
 mod rotation;
 pub mod sessions;

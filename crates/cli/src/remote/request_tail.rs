@@ -8,7 +8,8 @@ use std::time::Duration;
 use clap::Args;
 use serde_json::value::RawValue;
 
-use super::requests::{Request, RequestFilterArgs};
+use super::request_view::Request;
+use super::requests::{FoundRequests, RequestFilterArgs};
 use super::{Remote, client};
 use crate::failure::{CommandFailure, exit};
 use crate::output::{print_error, print_while_read};
@@ -58,7 +59,7 @@ impl Remote {
     pub fn tail_requests(&self, args: &TailArgs) -> Result<(), CommandFailure> {
         let (path, query) = (args.filter.scope.path(), args.filter.query(self)?);
         let mut shown = Shown::default();
-        let (mut newest, _) = self.requests(path, &query, args.lines, None)?;
+        let mut newest = self.requests(path, &query, args.lines, None)?.entries;
         let mut is_out = false;
         loop {
             if !self.print_new(&newest, &mut shown)? {
@@ -66,12 +67,12 @@ impl Remote {
             }
             thread::sleep(Duration::from_secs(args.interval.into()));
             newest = match self.requests(path, &query, MOST, shown.since()) {
-                Ok((newest, are_all)) => {
+                Ok(FoundRequests { entries, are_all, .. }) => {
                     if !are_all && shown.since().is_some() {
                         print_error(&format!("these are the newest {MOST}; some before them are left out"));
                     }
                     is_out = false;
-                    newest
+                    entries
                 }
                 Err(failure) if failure.code == ExitCode::from(exit::UNAVAILABLE) => {
                     if !is_out {

@@ -3,13 +3,13 @@
 use clap::builder::PossibleValuesParser;
 use clap::{Args, Subcommand};
 use serde::Deserialize;
-use serde_json::Value;
 use serde_json::value::RawValue;
 
 use super::list_options::ListOptions;
 use super::request_tail::TailArgs;
+use super::request_view::Request;
 use super::target::RemoteOptions;
-use super::terminal::{Table, dollars, print_facts, printable, time, time_of_day};
+use super::terminal::{Table, dollars, printable, time};
 use super::usage::{OPTIONS, ScopeArgs, TimeArgs, usage_path};
 use super::{Remote, client, day_before, filter, not_before};
 use crate::failure::{CommandFailure, exit};
@@ -88,41 +88,16 @@ struct ShowArgs {
 struct RequestPage {
     items: Vec<Box<RawValue>>,
     next: Option<String>,
+    /// If none was found by its id: since when all were searched.
+    searched_from: Option<i64>,
 }
 
-/// What people see of a request.
-#[derive(Deserialize)]
-pub struct Request {
-    pub id: String,
-    pub at: i64,
-    outcome: String,
-    token_id: Option<i64>,
-    token_name: Option<String>,
-    username: Option<String>,
-    model: String,
-    quota: i64,
-    shortfall: i64,
-    prompt_tokens: i64,
-    completion_tokens: i64,
-    units: Option<Value>,
-    priced_by: Option<String>,
-    hold_reason: Option<String>,
-    ip: Option<String>,
-    #[serde(rename = "request_id")]
-    gateways_id: Option<String>,
-    reservation_id: Option<String>,
-    gateway_name: Option<String>,
-    refusal: Option<Refusal>,
-}
-
-#[derive(Deserialize)]
-struct Refusal {
-    reason: String,
-    message: String,
-    call: String,
-    requested: Option<i64>,
-    retry_after: Option<i64>,
-    suppressed: i64,
+/// The newest requests of a query.
+pub struct FoundRequests {
+    pub entries: Vec<Box<RawValue>>,
+    /// Whether there are no others.
+    pub are_all: bool,
+    searched_from: Option<i64>,
 }
 
 pub fn run(args: RequestArgs) -> Result<(), CommandFailure> {
@@ -151,21 +126,22 @@ impl Remote {
         let from = args.time.from.clone().or_else(|| since.map(day_before));
         query.extend(filter("from", from.as_ref()));
         query.extend(filter("to", args.time.to.as_ref()));
-        let (entries, are_all) = self.requests(args.filter.scope.path(), &query, args.limit, since)?;
+        let FoundRequests { entries, are_all, .. } =
+            self.requests(args.filter.scope.path(), &query, args.limit, since)?;
         if !are_all {
             print_error(&format!("these are the newest {}; --limit N shows more", entries.len()));
         }
         self.print_entries(&entries, &args.options, "requests", table_of)
     }
 
-    /// The newest requests, `limit` at most and none before `since`, and whether these are all.
+    /// The newest requests, `limit` at most and none before `since`.
     pub fn requests(
         &self,
         path: &str,
         query: &[(&str, String)],
         limit: usize,
         since: Option<UnixTime>,
-    ) -> Result<(Vec<Box<RawValue>>, bool), CommandFailure> {
+    ) -> Result<FoundRequests, CommandFailure> {
         let path = format!("{path}/requests");
         let size = ("size", limit.clamp(1, PAGE).to_string());
         let mut entries = Vec::new();
@@ -180,7 +156,7 @@ impl Remote {
             if is_last || entries.len() >= limit {
                 let are_all = is_last && entries.len() <= limit;
                 entries.truncate(limit);
-                return Ok((entries, are_all));
+                return Ok(FoundRequests { entries, are_all, searched_from: page.searched_from });
             }
             // With filters a page may be empty although older ones follow.
             after = page.next;
@@ -188,21 +164,23 @@ impl Remote {
     }
 
     fn show_request(&self, args: &ShowArgs) -> Result<(), CommandFailure> {
-        let by = if Position::parse(&args.id).is_ok() { "id" } else { "request_id" };
-        let query = [(by, args.id.clone())];
-        let (found, _) = self.requests(usage_path(args.everyone), &query, PAGE, None)?;
-        match found.as_slice() {
+        let path = usage_path(args.everyone);
+        let is_place = Position::parse(&args.id).is_ok();
+        let by = if is_place { "id" } else { "request_id" };
+        let found = self.requests(path, &[(by, args.id.clone())], PAGE, None)?;
+        match found.entries.as_slice() {
             [] => {
+                let searched =
+                    found.searched_from.map(|from| format!("; those before {} were not searched", time(from)));
                 let message = format!("there is no request with the id \"{}\"", printable(&args.id));
-                Err(CommandFailure::new(exit::NOT_FOUND, message))
+                Err(CommandFailure::new(exit::NOT_FOUND, message + &searched.unwrap_or_default()))
             }
-            [only] if self.json => {
-                print_line(only.get());
-                Ok(())
-            }
+            [only] if is_place => self.show_found(only),
             [only] => {
-                client::read::<Request>(only.get())?.print();
-                Ok(())
+                // By its place more is known of it.
+                let place: Request = client::read(only.get())?;
+                let found = self.requests(path, &[("id", place.id)], 1, None)?;
+                self.show_found(found.entries.first().unwrap_or(only))
             }
             several => {
                 for entry in several {
@@ -213,6 +191,15 @@ impl Remote {
                 Err(CommandFailure::new(exit::USAGE, message))
             }
         }
+    }
+
+    fn show_found(&self, entry: &RawValue) -> Result<(), CommandFailure> {
+        if self.json {
+            print_line(entry.get());
+        } else {
+            client::read::<Request>(entry.get())?.print();
+        }
+        Ok(())
     }
 }
 
@@ -233,52 +220,4 @@ fn table_of(requests: Vec<Request>) -> Table {
         ]);
     }
     table
-}
-
-impl Request {
-    /// One line: when, how it ended, the key, the model, and the cost or why it was refused.
-    pub fn line(&self) -> String {
-        let Self { outcome, model, .. } = self;
-        let key = self.token_name.as_deref().unwrap_or("-");
-        let model = if model.is_empty() { "-" } else { model };
-        let end = self.refusal.as_ref().map_or_else(|| dollars(self.quota), |refusal| refusal.message.clone());
-        printable(&format!("{}  {outcome:<8}  {key}  {model}  {end}", time_of_day(self.at)))
-    }
-
-    fn print(self) {
-        let key = match (self.token_name, self.token_id) {
-            (Some(name), Some(id)) => Some(format!("{name} (id {id})")),
-            (name, _) => name,
-        };
-        let count = |count: i64| (count != 0).then(|| count.to_string());
-        let seconds = |seconds: i64| format!("{seconds} s");
-        let refusal = self.refusal.as_ref();
-        let facts = [
-            ("id", Some(self.id)),
-            ("at", Some(time_of_day(self.at))),
-            ("outcome", Some(self.outcome)),
-            ("refused because", refusal.map(|refusal| refusal.message.clone())),
-            ("reason", refusal.map(|refusal| refusal.reason.clone())),
-            ("call", refusal.map(|refusal| refusal.call.clone())),
-            ("asked for", refusal.and_then(|refusal| refusal.requested).map(dollars)),
-            ("retry after", refusal.and_then(|refusal| refusal.retry_after).map(seconds)),
-            ("more like it", refusal.and_then(|refusal| count(refusal.suppressed))),
-            ("key", key),
-            ("user", self.username),
-            ("model", Some(self.model)),
-            ("cost", refusal.is_none().then(|| dollars(self.quota))),
-            ("not covered", (self.shortfall != 0).then(|| dollars(self.shortfall))),
-            ("input tokens", count(self.prompt_tokens)),
-            ("output tokens", count(self.completion_tokens)),
-            ("units", self.units.map(|units| units.to_string()).filter(|units| units != "{}")),
-            ("priced by", self.priced_by),
-            ("why the hold", self.hold_reason),
-            ("address", self.ip),
-            ("request id", self.gateways_id),
-            ("reservation", self.reservation_id),
-            ("gateway", self.gateway_name),
-        ];
-        let known = facts.into_iter().filter_map(|(name, value)| Some((name, value.filter(|text| !text.is_empty())?)));
-        print_facts(&known.collect::<Vec<_>>());
-    }
 }

@@ -3,6 +3,7 @@
 pub mod caches;
 pub mod clock;
 pub mod database;
+pub mod disk;
 pub mod jobs;
 pub mod ledger;
 pub mod log;

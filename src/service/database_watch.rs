@@ -14,6 +14,7 @@ use crate::storage::acknowledged::Acknowledged;
 use crate::storage::server_state::DatabaseState;
 use crate::storage::{self, Conn, StorageError, audit, database_figures, newest_migration, proof_rounds};
 use crate::telemetry::database::{DatabaseMetrics, DiskMetrics};
+use crate::telemetry::disk::DiskSpace;
 use crate::telemetry::ledger::LostAnswers;
 use crate::telemetry::seldom::Seldom;
 
@@ -141,9 +142,9 @@ impl DatabaseWatch {
             self.metrics.set_violations(&invariant.name, invariant.violations);
         }
         if let Some((data_dir, metrics)) = &self.disk
-            && let Ok(disk) = rustix::fs::statvfs(data_dir)
+            && let Ok(disk) = DiskSpace::of(data_dir)
         {
-            let free = i64::try_from(disk.f_bavail.saturating_mul(disk.f_frsize)).unwrap_or(i64::MAX);
+            let free = i64::try_from(disk.free).unwrap_or(i64::MAX);
             metrics.free.set(free);
             metrics.days_left.set(free.checked_div(figures.growth_bytes).map_or(MOST_DAYS, |days| days.min(MOST_DAYS)));
         }

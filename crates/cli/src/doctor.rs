@@ -5,7 +5,8 @@ use std::process::ExitCode;
 
 use indicatif::{ProgressBar, ProgressStyle};
 
-use crate::output::print_line;
+use crate::doctor_surroundings;
+use crate::output::{print_good, print_line, print_note};
 use keymeter::app::{self, Database, PrivatePostgres, StartError};
 use keymeter::config::Config;
 use keymeter::domain::audit::{Action, AuditFilter};
@@ -75,6 +76,9 @@ async fn examine_database(config: &Config, database: &Database, report: &mut Rep
     print_good("master key", "matches the database");
     let db = Db::open(&database.options);
     if let Err(error) = examine_server(config, &db).await {
+        report.wrong("database", &error.to_string());
+    }
+    if let Err(error) = doctor_surroundings::examine(config, &db).await {
         report.wrong("database", &error.to_string());
     }
     if let Err(error) = examine_secrets(&db, &master_key).await {
@@ -335,12 +339,4 @@ impl Report {
         }
         ExitCode::FAILURE
     }
-}
-
-fn print_good(what: &str, finding: &str) {
-    print_line(&format!("ok     {what}: {finding}"));
-}
-
-fn print_note(what: &str, finding: &str) {
-    print_line(&format!("note   {what}: {finding}"));
 }

@@ -54,7 +54,7 @@ enum GatewayCommand {
 
 #[derive(Debug, Subcommand)]
 enum CredentialCommand {
-    /// Create another credential of a gateway. Standard output is the credential and nothing else; it is shown only this
+    /// Create another credential of a gateway. Standard output is the credential and nothing else; it is shown only
     /// once.
     Create {
         /// The gateway's name or id.

@@ -4,6 +4,7 @@ mod backup;
 mod completion;
 mod demo;
 mod doctor;
+mod doctor_surroundings;
 mod failure;
 mod front;
 mod gateway;

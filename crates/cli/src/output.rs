@@ -8,7 +8,17 @@ pub fn print_line(line: &str) {
     print_while_read(line);
 }
 
-/// The same for a command that prints until it is stopped. Returns false if nobody reads any more.
+/// Prints what a check found to be right.
+pub fn print_good(what: &str, finding: &str) {
+    print_line(&format!("ok     {what}: {finding}"));
+}
+
+/// Prints what a check found that is no error, and what to do about it.
+pub fn print_note(what: &str, finding: &str) {
+    print_line(&format!("note   {what}: {finding}"));
+}
+
+/// The same as [`print_line`] for a command that prints until it is stopped. Returns false if nobody reads any more.
 pub fn print_while_read(line: &str) -> bool {
     ended_while_read(writeln!(std::io::stdout(), "{line}"))
 }

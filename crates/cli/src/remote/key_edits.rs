@@ -31,7 +31,7 @@ pub struct CreateArgs {
 
 #[derive(Debug, Args)]
 #[command(group(ArgGroup::new("amount")))]
-pub struct UpdateArgs {
+pub struct KeyUpdateArgs {
     /// The key's name or id.
     key: Named,
     /// Another name.
@@ -80,7 +80,7 @@ impl Remote {
         })
     }
 
-    pub fn update_key(&self, args: &UpdateArgs) -> Result<(), CommandFailure> {
+    pub fn update_key(&self, args: &KeyUpdateArgs) -> Result<(), CommandFailure> {
         let mut body = args.fields.body(now());
         let mut set = |name: &str, value: Option<Value>| value.map(|value| body.insert(name.to_owned(), value));
         set("name", args.name.as_deref().map(Into::into));

@@ -18,7 +18,7 @@ use keymeter::domain::ledger::StateName;
 use keymeter::domain::token_listing::TokenSort;
 
 #[derive(Debug, Args)]
-pub struct ListArgs {
+pub struct KeyListArgs {
     /// The keys of all users. For administrators.
     #[arg(long)]
     everyone: bool,
@@ -96,7 +96,7 @@ fn find_arg(text: &str) -> Result<String, String> {
 }
 
 impl Remote {
-    pub fn list_keys(&self, args: &ListArgs) -> Result<(), CommandFailure> {
+    pub fn list_keys(&self, args: &KeyListArgs) -> Result<(), CommandFailure> {
         let user = args.user.as_ref().map(|user| self.find(&USERS, user)).transpose()?;
         let filters = [
             filter("deleted", args.deleted.then_some("1").as_ref()),

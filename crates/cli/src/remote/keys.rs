@@ -5,8 +5,8 @@ use serde::Deserialize;
 use serde_json::json;
 
 use super::Remote;
-use super::key_edits::{CreateArgs, UpdateArgs};
-use super::key_lists::{FindArgs, ListArgs};
+use super::key_edits::{CreateArgs, KeyUpdateArgs};
+use super::key_lists::{FindArgs, KeyListArgs};
 use super::key_view::Key;
 use super::list_options::ListOptions;
 use super::named::{Named, OWN_KEYS};
@@ -34,7 +34,7 @@ enum KeyCommand {
   keymeter key list --status exhausted --sort used_quota
   keymeter key list --search billing --json | jq -r '.[].id'
   keymeter key list --everyone --state used_up --csv --fields username,name,used_quota")]
-    List(ListArgs),
+    List(KeyListArgs),
     /// Find keys by a part of the name, or by the key as lists and logs show it.
     #[command(after_help = "Examples:
   keymeter key find billing
@@ -62,7 +62,7 @@ enum KeyCommand {
   keymeter key update 7 --add-usd=-1
   keymeter key update 7 --expires never --usd-per-month none
   keymeter key update 7 --models all --addresses 10.0.0.0/8")]
-    Update(Box<UpdateArgs>),
+    Update(Box<KeyUpdateArgs>),
     /// Let a disabled key work again.
     Enable {
         /// The key's name or id.

@@ -8,8 +8,8 @@ use std::time::Duration;
 use clap::Args;
 use serde_json::value::RawValue;
 
-use super::request_view::Request;
-use super::requests::{FoundRequests, RequestFilterArgs};
+use super::request_pages::{FoundRequests, RequestFilterArgs};
+use super::request_view::RequestEntry;
 use super::{Remote, client};
 use crate::failure::{CommandFailure, exit};
 use crate::output::{print_error, print_while_read};
@@ -44,7 +44,7 @@ impl Shown {
     }
 
     /// Adds a request. Returns false if it was shown before.
-    fn add(&mut self, request: &Request) -> bool {
+    fn add(&mut self, request: &RequestEntry) -> bool {
         self.0.insert(request.id.clone(), UnixTime::new(request.at)).is_none()
     }
 
@@ -89,7 +89,7 @@ impl Remote {
     /// Prints those that were not shown, the oldest first. Returns false if nobody reads any more.
     fn print_new(&self, newest: &[Box<RawValue>], shown: &mut Shown) -> Result<bool, CommandFailure> {
         for entry in newest.iter().rev() {
-            let request: Request = client::read(entry.get())?;
+            let request: RequestEntry = client::read(entry.get())?;
             if !shown.add(&request) {
                 continue;
             }
@@ -111,7 +111,7 @@ mod tests {
 
     #[test]
     fn a_request_is_shown_once_also_if_it_comes_late() {
-        let request = |id: &str, at: i64| -> Request {
+        let request = |id: &str, at: i64| -> RequestEntry {
             let request = json!({ "id": id, "at": at, "outcome": "charged", "model": "m", "quota": 1, "shortfall": 0,
                 "prompt_tokens": 0, "completion_tokens": 0 });
             serde_json::from_value(request).unwrap()

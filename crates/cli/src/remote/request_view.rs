@@ -7,7 +7,7 @@ use super::terminal::{dollars, print_facts, printable, time_of_day};
 
 /// A request that was charged or refused.
 #[derive(Deserialize)]
-pub struct Request {
+pub struct RequestEntry {
     pub id: String,
     pub at: i64,
     pub outcome: String,
@@ -84,7 +84,7 @@ struct PriceLine {
     per: u32,
 }
 
-impl Request {
+impl RequestEntry {
     /// One line: when, how it ended, the key, the model, and the cost or why it was refused.
     pub fn line(&self) -> String {
         let Self { outcome, model, .. } = self;

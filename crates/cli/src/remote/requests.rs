@@ -1,24 +1,19 @@
 //! `keymeter request …`: single requests that were charged or refused.
 
-use clap::builder::PossibleValuesParser;
 use clap::{Args, Subcommand};
-use serde::Deserialize;
 use serde_json::value::RawValue;
 
 use super::list_options::ListOptions;
+use super::request_pages::{FoundRequests, PAGE, RequestFilterArgs};
 use super::request_tail::TailArgs;
-use super::request_view::Request;
+use super::request_view::RequestEntry;
+use super::scope_args::{TimeArgs, usage_path};
 use super::target::RemoteOptions;
 use super::terminal::{Table, dollars, printable, time};
-use super::usage::{OPTIONS, ScopeArgs, TimeArgs, usage_path};
-use super::{Remote, client, day_before, filter, not_before};
+use super::{Remote, client, day_before, filter};
 use crate::failure::{CommandFailure, exit};
 use crate::output::{print_error, print_line};
-use keymeter::domain::request_history::{OutcomeKind, Position};
-use keymeter::domain::time::UnixTime;
-
-/// The most that a page has.
-const PAGE: usize = 100;
+use keymeter::domain::request_history::Position;
 
 /// `keymeter request`
 #[derive(Debug, Args)]
@@ -49,19 +44,6 @@ enum RequestCommand {
     Tail(TailArgs),
 }
 
-/// Which requests, of any time.
-#[derive(Debug, Args)]
-pub struct RequestFilterArgs {
-    #[command(flatten)]
-    pub scope: ScopeArgs,
-    /// Only requests for this model.
-    #[arg(long)]
-    model: Option<String>,
-    /// Only requests that ended like this.
-    #[arg(long, value_parser = PossibleValuesParser::new(OutcomeKind::ALL.map(OutcomeKind::as_str)))]
-    outcome: Option<String>,
-}
-
 #[derive(Debug, Args)]
 pub struct RequestListArgs {
     #[command(flatten)]
@@ -84,38 +66,12 @@ struct ShowArgs {
     everyone: bool,
 }
 
-#[derive(Deserialize)]
-struct RequestPage {
-    items: Vec<Box<RawValue>>,
-    next: Option<String>,
-    /// If none was found by its id: since when all were searched.
-    searched_from: Option<i64>,
-}
-
-/// The newest requests of a query.
-pub struct FoundRequests {
-    pub entries: Vec<Box<RawValue>>,
-    /// Whether there are no others.
-    pub are_all: bool,
-    searched_from: Option<i64>,
-}
-
 pub fn run(args: RequestArgs) -> Result<(), CommandFailure> {
     let remote = Remote::connect(&args.options)?;
     match args.command {
         RequestCommand::List(args) => remote.list_requests(&args),
         RequestCommand::Show(args) => remote.show_request(&args),
         RequestCommand::Tail(args) => remote.tail_requests(&args),
-    }
-}
-
-impl RequestFilterArgs {
-    /// As the API takes it.
-    pub fn query(&self, remote: &Remote) -> Result<Vec<(&'static str, String)>, CommandFailure> {
-        let mut query = self.scope.query(remote)?;
-        query.extend(filter("model", self.model.as_ref()));
-        query.extend(filter("outcome", self.outcome.as_ref()));
-        Ok(query)
     }
 }
 
@@ -134,35 +90,6 @@ impl Remote {
         self.print_entries(&entries, &args.options, "requests", table_of)
     }
 
-    /// The newest requests, `limit` at most and none before `since`.
-    pub fn requests(
-        &self,
-        path: &str,
-        query: &[(&str, String)],
-        limit: usize,
-        since: Option<UnixTime>,
-    ) -> Result<FoundRequests, CommandFailure> {
-        let path = format!("{path}/requests");
-        let size = ("size", limit.clamp(1, PAGE).to_string());
-        let mut entries = Vec::new();
-        let mut after: Option<String> = None;
-        loop {
-            let place: Vec<_> = filter("after", after.as_ref()).into_iter().chain([size.clone()]).collect();
-            let page = self.client.get(&path, &[query, place.as_slice()].concat());
-            let page: RequestPage = page.map_err(|failure| failure.naming(&OPTIONS))?.read()?;
-            let (wanted, is_past) = not_before(since, page.items);
-            entries.extend(wanted);
-            let is_last = is_past || page.next.is_none();
-            if is_last || entries.len() >= limit {
-                let are_all = is_last && entries.len() <= limit;
-                entries.truncate(limit);
-                return Ok(FoundRequests { entries, are_all, searched_from: page.searched_from });
-            }
-            // With filters a page may be empty although older ones follow.
-            after = page.next;
-        }
-    }
-
     fn show_request(&self, args: &ShowArgs) -> Result<(), CommandFailure> {
         let path = usage_path(args.everyone);
         let is_place = Position::parse(&args.id).is_ok();
@@ -178,13 +105,13 @@ impl Remote {
             [only] if is_place => self.show_found(only),
             [only] => {
                 // By its place more is known of it.
-                let place: Request = client::read(only.get())?;
+                let place: RequestEntry = client::read(only.get())?;
                 let found = self.requests(path, &[("id", place.id)], 1, None)?;
                 self.show_found(found.entries.first().unwrap_or(only))
             }
             several => {
                 for entry in several {
-                    let Request { id, at, outcome, .. } = client::read(entry.get())?;
+                    let RequestEntry { id, at, outcome, .. } = client::read(entry.get())?;
                     print_error(&printable(&format!("  {id}  {}  {outcome}", time(at))));
                 }
                 let message = format!("{} requests have this id; give one of these", several.len());
@@ -197,13 +124,13 @@ impl Remote {
         if self.json {
             print_line(entry.get());
         } else {
-            client::read::<Request>(entry.get())?.print();
+            client::read::<RequestEntry>(entry.get())?.print();
         }
         Ok(())
     }
 }
 
-fn table_of(requests: Vec<Request>) -> Table {
+fn table_of(requests: Vec<RequestEntry>) -> Table {
     let columns = ["AT", "OUTCOME", "KEY", "MODEL", "COST", "INPUT", "OUTPUT", "REQUEST", "REASON"];
     let mut table = Table::with_amounts(&columns, &["COST", "INPUT", "OUTPUT"]);
     for request in requests {

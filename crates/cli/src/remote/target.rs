@@ -25,8 +25,8 @@ pub struct ServerOptions {
     /// `keymeter login`.
     #[arg(long, global = true, value_name = "URL")]
     pub server: Option<String>,
-    /// Which of the stored logins to use: the server and the access token. Otherwise that of `KEYMETER_PROFILE`, else the
-    /// one without a name.
+    /// Which of the stored logins to use: the server and the access token. Otherwise that of `KEYMETER_PROFILE`, else
+    /// the one without a name.
     #[arg(long, global = true, value_name = "NAME", value_parser = profile_arg)]
     pub profile: Option<String>,
     /// Allow http:// to another machine. Anyone who can read the connection learns the access token.

@@ -8,15 +8,13 @@ use serde_json::{Map, Value};
 
 use super::comparison::days_before;
 use super::list_options::ListOptions;
-use super::named::{ALL_KEYS, Named, OWN_KEYS, USERS};
 use super::requests::RequestListArgs;
+use super::scope_args::{OPTIONS, ScopeArgs, TimeArgs};
 use super::target::RemoteOptions;
 use super::terminal::{Table, dollars, time};
-use super::values::duration_arg;
 use super::{Remote, day_of, filter, now};
 use crate::failure::{CommandFailure, exit};
 use crate::output::print_error;
-use keymeter::domain::time::UnixTime;
 
 /// `keymeter usage`
 #[derive(Debug, Args)]
@@ -39,34 +37,6 @@ enum UsageCommand {
     Report(ReportArgs),
     /// The same as `keymeter request list`.
     Requests(RequestListArgs),
-}
-
-/// Whose usage.
-#[derive(Debug, Args)]
-pub struct ScopeArgs {
-    /// Only this key, by name or id.
-    #[arg(long, alias = "token", value_name = "KEY")]
-    key: Option<Named>,
-    /// The usage of everyone, not only of your keys. For administrators.
-    #[arg(long)]
-    everyone: bool,
-    /// Only this user, by name or id. For administrators.
-    #[arg(long, value_name = "USER")]
-    user: Option<Named>,
-}
-
-/// Of which time.
-#[derive(Debug, Args)]
-pub struct TimeArgs {
-    /// The first day, such as 2027-01-01.
-    #[arg(long, value_name = "DAY")]
-    pub from: Option<String>,
-    /// The last day.
-    #[arg(long, value_name = "DAY")]
-    pub to: Option<String>,
-    /// What was so long ago or later, such as 2h or 7d.
-    #[arg(long, value_name = "TIME", value_parser = duration_arg, conflicts_with = "from")]
-    since: Option<i64>,
 }
 
 #[derive(Debug, Args)]
@@ -124,19 +94,6 @@ impl By {
         by.ok_or_else(|| "it is hour, day, month, key, group, model, user or gateway, or several of them".to_owned())
     }
 }
-
-/// What parameters of the API are called here.
-pub const OPTIONS: [(&str, &str); 9] = [
-    ("from", "--from"),
-    ("to", "--to"),
-    ("group_by", "--by"),
-    ("token_id", "--key"),
-    ("user_id", "--user"),
-    ("outcome", "--outcome"),
-    ("token", "key"),
-    ("compare_from", "--compare"),
-    ("compare_to", "--compare"),
-];
 
 #[derive(Deserialize)]
 struct Report {
@@ -197,40 +154,6 @@ pub fn run(args: UsageArgs) -> Result<(), CommandFailure> {
     match args.command {
         UsageCommand::Report(args) => remote.report(&args),
         UsageCommand::Requests(args) => remote.list_requests(&args),
-    }
-}
-
-impl ScopeArgs {
-    /// Whether it is about others too: administrators have calls of their own.
-    const fn is_of_all_users(&self) -> bool {
-        self.everyone || self.user.is_some()
-    }
-
-    /// The path of reports.
-    pub const fn path(&self) -> &'static str {
-        usage_path(self.is_of_all_users())
-    }
-
-    /// As the API takes it.
-    pub fn query(&self, remote: &Remote) -> Result<Vec<(&'static str, String)>, CommandFailure> {
-        let keys = if self.is_of_all_users() { ALL_KEYS } else { OWN_KEYS };
-        let key = self.key.as_ref().map(|key| remote.find(&keys, key)).transpose()?;
-        let user = self.user.as_ref().map(|user| remote.find(&USERS, user)).transpose()?;
-        let filters =
-            [filter("token_id", key.map(|key| key.id).as_ref()), filter("user_id", user.map(|user| user.id).as_ref())];
-        Ok(filters.into_iter().flatten().collect())
-    }
-}
-
-/// The path of reports, and before that of requests.
-pub const fn usage_path(of_all_users: bool) -> &'static str {
-    if of_all_users { "/api/admin/usage" } else { "/api/usage" }
-}
-
-impl TimeArgs {
-    /// The moment of `--since`.
-    pub fn since(&self) -> Option<UnixTime> {
-        self.since.map(|seconds| now().plus(-seconds))
     }
 }
 

@@ -32,6 +32,12 @@ pub async fn lock(conn: &mut Conn) -> Result<bool, StorageError> {
     Ok(may)
 }
 
+/// Ends the [`lock`] at once: PostgreSQL notices only a moment later that a connection was closed.
+pub async fn unlock(conn: &mut Conn) -> Result<(), StorageError> {
+    sqlx::query_scalar!(r#"select pg_advisory_unlock(1953064059) as "was_locked!""#).fetch_one(conn).await?;
+    Ok(())
+}
+
 /// The newest of the UTC days from that of `since` to that before `before` whose partition has no index, or a rest of
 /// one.
 pub async fn find_unindexed_day(

@@ -82,7 +82,8 @@ async fn errors_name_the_option_as_it_was_typed_and_unknown_values_are_refused_a
         // Nothing was sent anywhere.
         assert!(refused.status.code() == Some(2) && said.starts_with("error: ") && said.contains(known), "{said}");
     }
-    assert_eq!(person.json(&["key", "list", "--state", "working"])[0]["name"], "ci");
+    // Root's wallet is empty.
+    assert_eq!(person.json(&["key", "list", "--state", "account_empty"])[0]["name"], "ci");
     assert_eq!(person.json(&["audit", "list", "--subject-kind", "key"])[0]["subject_kind"], "token");
     assert_eq!(person.json(&["audit", "list", "--subject-kind", "token"])[0]["subject_name"], Value::from("ci"));
 }

@@ -22,7 +22,7 @@ async fn a_key_is_given_by_name_or_id_and_namesakes_are_listed() {
     let said = stderr_of(&twins);
     let lines: Vec<&str> = said.lines().skip(1).collect();
     for (line, id) in lines.iter().zip([&second, &first]) {
-        assert!(line.starts_with(&format!("keymeter:   {id}  sk-")) && line.ends_with("  working"), "{said}");
+        assert!(line.starts_with(&format!("keymeter:   {id}  sk-")) && line.ends_with("  account_empty"), "{said}");
     }
     assert_eq!(lines[2..], ["keymeter: 2 keys are named \"twin\"; give the id of one"]);
     let unknown = "there is no key named \"twi\"; `keymeter key list` shows them";

@@ -135,7 +135,7 @@ async fn requests_with_one_id_are_found_together_and_in_pages(pool: PgPool) {
     days_pass(&app, 4).await;
     asks(&gateway, "charge", &json!({ "key": poor, "quota": 1, "request_id": "a" }))
         .await
-        .refuses(402, "token_exhausted");
+        .refuses(402, "token_quota_insufficient");
     app.refused_requests.write().await.unwrap();
     app.clock.advance(60);
     charges(&gateway, &key, Some("a")).await;

@@ -74,5 +74,7 @@ pub async fn index_one_day(db: &Db, now: UnixTime, retention_days: u32) -> Resul
         // It takes room on the disk.
         let _ = request_index::drop_rest(&mut conn, &day).await;
     }
+    // If that fails, the lock ends with the connection.
+    let _ = request_index::unlock(&mut conn).await;
     built.map(|()| Finished::Later)
 }

@@ -3,12 +3,9 @@
 from __future__ import annotations
 
 import signal
-import socket
-import threading
 import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import suppress
 
 import httpx
 import pytest
@@ -16,6 +13,7 @@ from fixtures import plan
 from front import Front, cost, hold
 from processes import eventually
 from programs import Key, Keymeter, quota
+from relay import Relay
 
 
 def body_of(**fields: object) -> dict[str, object]:
@@ -73,53 +71,26 @@ def test_too_many_settlements_refuse_new_requests(start: Callable[..., Front], s
     key.settled(cost(), cost(), cost())
 
 
-class Losing:
-    """Passes connections on to Keymeter, and loses the answers while `loses`, and all while `breaks`."""
-
-    def __init__(self, to: int) -> None:
-        self.to, self.loses, self.breaks = to, False, False
-        self.listener = socket.create_server(("127.0.0.1", 0))
-        self.url = f"http://127.0.0.1:{self.listener.getsockname()[1]}"
-        threading.Thread(target=self.accept, daemon=True).start()
-
-    def accept(self) -> None:
-        while True:
-            near, _ = self.listener.accept()
-            far = socket.create_connection(("127.0.0.1", self.to))
-            threading.Thread(target=self.pump, args=(near, far, False), daemon=True).start()
-            threading.Thread(target=self.pump, args=(far, near, True), daemon=True).start()
-
-    def pump(self, source: socket.socket, target: socket.socket, answers: bool) -> None:
-        with suppress(OSError):
-            while data := source.recv(65536):
-                if self.breaks or (answers and self.loses):
-                    break
-                target.sendall(data)
-        for each in (source, target):
-            with suppress(OSError):
-                each.shutdown(socket.SHUT_RDWR)
-
-
 def test_a_reservation_whose_answer_is_lost_is_released(start: Callable[..., Front], keymeter: Keymeter, key: Key) -> None:
-    losing = Losing(keymeter.port)
-    front = start(keymeter_url=losing.url)
-    losing.loses = True
+    relay = Relay(keymeter.port)
+    front = start(keymeter_url=relay.url)
+    relay.loses = True
     assert front.post(key, body_of()).status_code == 503
     assert key.held() > 0
-    losing.loses = False
+    relay.loses = False
     key.settled()
     assert front.post(key, body_of()).status_code == 200
     key.settled(cost())
 
 
 def test_a_settlement_whose_answer_is_lost_is_charged_once(start: Callable[..., Front], keymeter: Keymeter, key: Key) -> None:
-    losing = Losing(keymeter.port)
-    front = start(keymeter_url=losing.url)
+    relay = Relay(keymeter.port)
+    front = start(keymeter_url=relay.url)
     _, stream = stream_of(front, key, chunks=5, delay=0.1)
-    losing.loses = True
+    relay.loses = True
     stream.read()
     eventually(lambda: "settlements wait" in front.log())
-    losing.loses = False
+    relay.loses = False
     time.sleep(2)
     key.settled(cost())
 
@@ -171,7 +142,7 @@ def test_a_graceful_stop_tries_what_waits_once_more(
 
 
 def test_a_graceful_stop_waits_a_little_for_keymeter(start: Callable[..., Front], keymeter: Keymeter, key: Key) -> None:
-    between = Losing(keymeter.port)
+    between = Relay(keymeter.port)
     front = start(keymeter_url=between.url)
     _, stream = stream_of(front, key, chunks=3, delay=0.1)
     between.breaks = True

@@ -1,5 +1,5 @@
-"""Needs KEYMETER_PROGRAM, KEYMETER_RUNNING and DATABASE_URL, as clients/litellm/tests does, and PORTKEY, where
-npm installed it: scripts/gateways.sh gives all of them, and the path of the shared modules."""
+"""Needs KEYMETER_PROGRAM, KEYMETER_RUNNING and DATABASE_URL, as clients/litellm/tests does, and PORTKEY and SDKS,
+where npm installed them: scripts/gateways.sh gives all of them, and the path of the shared modules."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 from fixtures import folder, pytest_collection_modifyitems, running_keymeter, upstream
-from front import HERE, Front
+from front import HERE, Door, EnvoyDoor, Front
 from programs import Key, Keymeter, Upstream
 
 __all__ = ["folder", "pytest_collection_modifyitems", "upstream"]
@@ -49,6 +49,24 @@ def start(folder: Path, upstream: Upstream, keymeter: Keymeter) -> Iterator[Call
 
     yield begin
     for each in started:
+        each.stop(signal.SIGTERM)
+
+
+@pytest.fixture(params=[Front, EnvoyDoor])
+def open_door(
+    request: pytest.FixtureRequest, folder: Path, upstream: Upstream, keymeter: Keymeter
+) -> Iterator[Callable[..., Door]]:
+    """Starts a front or an Envoy before this upstream, and ends it after the test."""
+    opened: list[Door] = []
+
+    def begin(to: str | None = None, keymeter_url: str | None = None, **settings: object) -> Door:
+        door: Door = request.param(folder, keymeter_url or keymeter.url, keymeter.credential, to or upstream.url, **settings)
+        opened.append(door)
+        door.start()
+        return door
+
+    yield begin
+    for each in opened:
         each.stop(signal.SIGTERM)
 
 

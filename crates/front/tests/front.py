@@ -6,6 +6,7 @@ import json
 import os
 import signal
 import socket
+import sys
 import tempfile
 import threading
 import time
@@ -14,10 +15,12 @@ from contextlib import contextmanager
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
 import httpx
 from processes import Program, eventually, free_port
-from programs import Key, Keymeter, Upstream
+from programs import HERE as PROVIDER
+from programs import Key, Upstream
 
 HERE = Path(__file__).parent
 PROJECT = HERE.parent.parent.parent
@@ -86,6 +89,11 @@ class Front(Program):
         environment = {"KEYMETER_URL": keymeter_url, "KEYMETER_CREDENTIAL": credential}
         super().__init__(command, environment, self.folder / "front.log")
 
+    @property
+    def meter(self) -> Program:
+        """The process that meters."""
+        return self
+
     def start(self) -> None:
         """Returns when it can serve: it listens, and knows how answers are read if Keymeter answers."""
         super().start()
@@ -103,24 +111,42 @@ class Front(Program):
         return post(self.url, key, body, path, **options)
 
 
+# Bodies in both directions in pieces that are sent on as they are answered.
+FULL_DUPLEX = (
+    ("request_body_mode: BUFFERED", "request_body_mode: FULL_DUPLEX_STREAMED"),
+    ("response_body_mode: STREAMED", "response_body_mode: FULL_DUPLEX_STREAMED"),
+)
+
+
 class EnvoyDoor:
     """Envoy with keymeter-envoy, which is beside the program."""
 
-    def __init__(self, folder: Path, keymeter: Keymeter, upstream: Upstream) -> None:
-        port, processor = free_port(), free_port()
-        self.url = f"http://127.0.0.1:{port}"
+    def __init__(
+        self, folder: Path, keymeter_url: str, credential: str, upstream_url: str, *changes: tuple[str, str], **settings: object
+    ) -> None:
+        """`changes` are parts of examples/envoy/metering.yaml, and what stands there instead."""
+        self.port, processor = free_port(), free_port()
+        self.url = f"http://127.0.0.1:{self.port}"
         folder = Path(tempfile.mkdtemp(prefix="envoy-", dir=folder))
-        environment = {"KEYMETER_URL": keymeter.url, "KEYMETER_CREDENTIAL": keymeter.credential}
-        command = [f"{os.environ['KEYMETER_PROGRAM']}-envoy", f"--listen=127.0.0.1:{processor}"]
+        environment = {"KEYMETER_URL": keymeter_url, "KEYMETER_CREDENTIAL": credential}
+        options = [f"--{name.replace('_', '-')}={value}" for name, value in settings.items()]
+        command = [f"{os.environ['KEYMETER_PROGRAM']}-envoy", f"--listen=127.0.0.1:{processor}", *options]
         self.processor = Program(command, environment, folder / "processor.log")
         text = (PROJECT / "examples/envoy/metering.yaml").read_text()
-        ports = {8080: port, 9901: free_port(), 13050: processor, 9000: upstream.port}
-        for documented, own in ports.items():
-            text = text.replace(f"port_value: {documented} ", f"port_value: {own} ")
+        ports = {8080: self.port, 9901: free_port(), 13050: processor, 9000: urlsplit(upstream_url).port}
+        own = [(f"port_value: {documented} ", f"port_value: {port} ") for documented, port in ports.items()]
+        for old, new in (*own, *changes):
+            assert old in text, old
+            text = text.replace(old, new)
         config = folder / "envoy.yaml"
         config.write_text(text)
         command = [str(PROJECT / "target/proxies/bin/envoy"), "--disable-hot-restart", "--concurrency", "1", "-c", str(config)]
         self.envoy = Program(command, {}, folder / "envoy.log")
+
+    @property
+    def meter(self) -> Program:
+        """The process that meters."""
+        return self.processor
 
     def start(self) -> None:
         self.processor.start()
@@ -135,12 +161,18 @@ class EnvoyDoor:
 
         eventually(passes)
 
-    def stop(self) -> None:
-        self.envoy.stop(signal.SIGTERM)
-        self.processor.stop(signal.SIGTERM)
+    def stop(self, how: signal.Signals = signal.SIGTERM) -> None:
+        self.envoy.stop(how)
+        self.processor.stop(how)
+
+    def log(self) -> str:
+        return self.processor.log()
 
     def post(self, key: Key | str, body: object, path: str = "/v1/chat/completions", **options: Any) -> httpx.Response:
         return post(self.url, key, body, path, **options)
+
+
+Door = Front | EnvoyDoor
 
 
 def post(url: str, key: Key | str, body: object, path: str, **options: Any) -> httpx.Response:
@@ -148,6 +180,17 @@ def post(url: str, key: Key | str, body: object, path: str, **options: Any) -> h
     content = body if isinstance(body, bytes) else json.dumps(body).encode()
     headers = {"Authorization": f"Bearer {secret}", "Content-Type": "application/json", **options.pop("headers", {})}
     return httpx.post(f"{url}{path}", content=content, headers=headers, timeout=options.pop("timeout", 30), **options)
+
+
+class Http2Upstream(Upstream):
+    """The same provider in a server that speaks HTTP/2 too, without TLS."""
+
+    def __init__(self, folder: Path) -> None:
+        super().__init__(folder)
+        options = ["--interface=asgi", "--http=auto", f"--port={self.port}", "--no-ws"]
+        self.command = [sys.executable, "-m", "granian", *options, "upstream:app"]
+        self.environment = {"PYTHONPATH": str(PROVIDER)}
+        self.log_path = folder / "upstream-http2.log"
 
 
 class Portkey(Program):

@@ -41,8 +41,13 @@ fi
 package=$PWD/clients/litellm front=$PWD/crates/front/tests
 sum=$(cat "$package"/requirements-*.txt clients/python/pyproject.toml "$package/pyproject.toml" | sha256sum)
 venv=$PWD/target/gateways-${sum:0:12}
-sum=$(sha256sum <"$front/portkey/package-lock.json")
-portkey=$PWD/target/portkey-${sum:0:12}
+# Where the npm packages of a folder of the front's tests are.
+npm_home() {
+    local sum
+    sum=$(sha256sum <"$front/$1/package-lock.json")
+    printf '%s' "$PWD/target/$1-${sum:0:12}"
+}
+portkey=$(npm_home portkey) sdks=$(npm_home sdks)
 export PIP_DISABLE_PIP_VERSION_CHECK=1 PYTHONDONTWRITEBYTECODE=1
 
 # --- A Keymeter for each subject --------------------------------------------------------------------------------------
@@ -101,13 +106,20 @@ if [[ ! -e $venv/complete ]]; then
     touch "$venv/complete"
 fi
 
-if has_front && [[ ! -e $portkey/complete ]]; then
-    step "installing Portkey's gateway from npm"
-    rm -rf "$portkey"
-    mkdir "$portkey"
-    cp "$front"/portkey/*.json "$portkey"
-    (cd "$portkey" && npm ci --silent --no-audit --no-fund --ignore-scripts) || die "Portkey's gateway could not be installed"
-    touch "$portkey/complete"
+# Installs the npm packages of a folder of the front's tests into its home.
+install_npm() {
+    local name=$1 home=$2
+    if [[ -e $home/complete ]]; then return; fi
+    step "installing what the tests need from npm into ${home#"$PWD"/}"
+    rm -rf "$home"
+    mkdir "$home"
+    cp "$front/$name"/*.json "$home"
+    (cd "$home" && npm ci --silent --no-audit --no-fund --ignore-scripts) || die "the npm packages of $name could not be installed"
+    touch "$home/complete"
+}
+if has_front; then
+    install_npm portkey "$portkey"
+    install_npm sdks "$sdks"
 fi
 
 cd "$package"
@@ -137,7 +149,7 @@ test_with() {
     export KEYMETER_RUNNING DATABASE_URL
     PYTHONPATH=$(path_of "$which")
     if [[ $which == front ]]; then
-        export PORTKEY=$portkey
+        export PORTKEY=$portkey SDKS=$sdks
         # The programs and the provider of the plug-in's tests.
         PYTHONPATH=$package/tests
         options=(-c "$package/pyproject.toml" --rootdir "$front" -o testpaths=.)

@@ -78,6 +78,7 @@ async def begin(request: Request) -> tuple[dict[str, Any], dict[str, Any], Respo
         requests[plan["id"]] = {
             "headers": dict(request.headers),
             "query": request.url.query,
+            "http_version": request.scope["http_version"],
             "body": text,
             "form": None if text else list(body),
         }
@@ -317,5 +318,7 @@ routes = [
     Route("/requests/{id}", request_of),
 ]
 
+app = Starlette(routes=routes)
+
 if __name__ == "__main__":
-    uvicorn.run(Starlette(routes=routes), host="127.0.0.1", port=int(sys.argv[1]), log_level="critical")
+    uvicorn.run(app, host="127.0.0.1", port=int(sys.argv[1]), log_level="critical")

@@ -276,22 +276,25 @@ def test_the_address_is_that_of_the_connection(front: Front, keymeter: Keymeter)
 
 
 def test_forty_at_once_with_quota_for_five(front: Front, keymeter: Keymeter, upstream: Upstream) -> None:
+    """Half of them streams."""
     name = f"forty {time.time_ns()}"
 
-    def body_with(prompt_tokens: int) -> bytes:
+    def body_with(prompt_tokens: int, stream: bool) -> bytes:
         text = json.dumps(
             {"id": name, "wait": 1, "completion_tokens": 500, "prompt_tokens": prompt_tokens, "filler": "x" * 600}
         )
-        return json.dumps({"model": "chat", "max_tokens": 500, "messages": [{"role": "user", "content": text}]}).encode()
+        body = {"model": "chat", "max_tokens": 500, "messages": [{"role": "user", "content": text}], "stream": stream}
+        # All of one length.
+        return json.dumps(body).replace('"stream": true', '"stream":  true').encode()
 
     # Each costs exactly what is held. Both numbers have three digits.
-    prompt = -(-len(body_with(999)) // 3)
-    body = body_with(prompt)
+    prompt = -(-len(body_with(999, True)) // 3)
+    bodies = [body_with(prompt, stream) for stream in (False, True)]
     each = quota(cost(prompt, 500))
     key = keymeter.key()
     key.edit(remain_quota=each * 5)
     with ThreadPoolExecutor(40) as pool:
-        statuses = list(pool.map(lambda _: front.post(key, body).status_code, range(40)))
+        statuses = list(pool.map(lambda number: front.post(key, bodies[number % 2]).status_code, range(40)))
     assert sorted(statuses) == [200] * 5 + [402] * 35
     key.settled(*[cost(prompt, 500)] * 5)
     assert key.now()["remain_quota"] == 0

@@ -12,6 +12,7 @@ export default defineConfig(({ mode }) => {
       // Keeps the Host header, because the server refuses writes from another origin.
       proxy: {
         '/api': { target: KEYMETER_URL, changeOrigin: false },
+        '/dashboard-logo': { target: KEYMETER_URL, changeOrigin: false },
         '/readyz': { target: KEYMETER_URL, changeOrigin: false },
       },
     },

@@ -6,6 +6,7 @@ import { afterEach, beforeEach, expect, it, vi } from 'vitest';
 import { makeUser } from '../test/makeUser';
 import { texts } from '../texts';
 import { sessionKey, useSignIn, useSignInAgain } from './session';
+import { statusQuery } from './status';
 
 vi.stubGlobal('IS_REACT_ACT_ENVIRONMENT', true);
 
@@ -67,6 +68,15 @@ it('finds a cookie of another session', async () => {
   openOver('http');
   await signInWith(() => Response.json({ success: true, message: '', data: { ...ANA, id: 8 } }));
   expect(signIn.error?.message).toBe(insecure);
+});
+
+it('drops what the last user saw, and keeps what is the same for all', async () => {
+  const statusKey: readonly unknown[] = statusQuery.queryKey;
+  client.setQueryData(statusKey, 'status');
+  client.setQueryData(['tokens'], 'keys of somebody else');
+  await signInWith(() => Response.json({ success: true, message: '', data: ANA }));
+  expect(client.getQueryData(statusKey)).toBe('status');
+  expect(client.getQueryData(['tokens'])).toBeUndefined();
 });
 
 it.each([

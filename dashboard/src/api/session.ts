@@ -6,6 +6,7 @@ import { api, call } from './client';
 import { ApiError } from './error';
 import type { components } from './schema';
 import { roles } from './serverLimits';
+import { statusQuery } from './status';
 
 export type User = components['schemas']['UserBody'];
 export type Role = components['schemas']['Role'];
@@ -43,9 +44,12 @@ export function useUser(): User {
   return user;
 }
 
-/** Replaces the session and drops all cached data, so that the next user does not see it. */
+/** The same for all users. */
+const KEPT: unknown[] = [sessionKey[0], statusQuery.queryKey[0]];
+
+/** Replaces the session and drops all other cached data of users, so that the next user does not see it. */
 function replaceSession(client: QueryClient, user: User | null) {
-  client.removeQueries({ predicate: ({ queryKey }) => queryKey[0] !== sessionKey[0] });
+  client.removeQueries({ predicate: ({ queryKey }) => !KEPT.includes(queryKey[0]) });
   client.setQueryData(sessionKey, user);
 }
 

@@ -1,9 +1,9 @@
 import { Paper, Skeleton, Stack } from '@mantine/core';
 import { type Enablement, useEnablement } from '../../api/enablement';
+import { Contact } from '../../shared/Contact';
 import { FailureState } from '../../shared/FailureState';
 import { PageHeader } from '../../shared/PageHeader';
 import { texts } from '../../texts';
-import { Contact } from './Contact';
 import { EnabledCard } from './EnabledCard';
 import { RequestCard } from './RequestCard';
 import { RequestForm } from './RequestForm';
@@ -37,7 +37,7 @@ function EnablementStatus({ enablement: { enabled, request, contact } }: { enabl
     <>
       {request && <RequestCard request={request} />}
       {request?.state !== 'pending' && <RequestForm again={Boolean(request)} />}
-      <Contact contact={contact} />
+      <Contact question={words.contact} contact={contact} />
     </>
   );
 }

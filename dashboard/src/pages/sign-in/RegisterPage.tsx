@@ -37,7 +37,12 @@ export default function RegisterPage() {
     href: search ? `/sign-in?${search}` : '/sign-in',
   };
   return (
-    <AuthLayout title={words.title} failure={failure && <FailureMessage error={failure} />} other={other}>
+    <AuthLayout
+      title={words.title}
+      failure={failure && <FailureMessage error={failure} />}
+      other={other}
+      question={texts.enablement.contact}
+    >
       {status.data?.registration === false ? (
         <Text>{words.closed}</Text>
       ) : (

@@ -21,7 +21,7 @@ export default function SignInPage() {
   const passwordInput = useRef<HTMLInputElement>(null);
   const secondsLeft = useSecondsLeft(signIn.error);
   const isThrottled = Boolean(secondsLeft);
-  const { title, submit, submitIn, tooMany, noAccount, toRegister, ...labels } = texts.signIn;
+  const { title, submit, submitIn, tooMany, noAccount, toRegister, ask, ...labels } = texts.signIn;
 
   if (session.data) return <Redirect to={nextPath(search, homeOf(session.data))} replace />;
 
@@ -40,8 +40,14 @@ export default function SignInPage() {
     label: toRegister,
     href: search ? `/register?${search}` : '/register',
   };
+  const canRegister = status.data?.registration;
   return (
-    <AuthLayout title={title} failure={failure} other={status.data?.registration ? register : undefined}>
+    <AuthLayout
+      title={title}
+      failure={failure}
+      other={canRegister ? register : undefined}
+      question={canRegister ? ask.password : ask.accountOrPassword}
+    >
       <form onSubmit={send}>
         <Stack>
           <UsernameInput value={username} onChange={setUsername} />

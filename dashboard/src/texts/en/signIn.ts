@@ -18,6 +18,10 @@ export const signIn = {
   },
   noAccount: 'No account yet?',
   toRegister: 'Create one',
+  ask: {
+    password: 'Forgot your password? Ask',
+    accountOrPassword: 'No account, or forgot your password? Ask',
+  },
   again: {
     title: 'Sign in again',
     hint: (username: string) => `${username}’s session has ended. What you typed on this page is kept.`,

@@ -18,6 +18,10 @@ export const signIn: Texts['signIn'] = {
   },
   noAccount: '还没有账户？',
   toRegister: '注册账户',
+  ask: {
+    password: '忘记密码？请联系',
+    accountOrPassword: '没有账户或忘记密码？请联系',
+  },
   again: {
     title: '重新登录',
     hint: (username: string) => `${username} 的登录已失效。你在此页输入的内容不会丢失。`,

@@ -32,6 +32,8 @@ describe('settings', () => {
 
   it.each([
     ['accounts.contact', { is_set: false }, '', 'Not set'],
+    ['dashboard.name', { is_set: false }, '', 'Keymeter'],
+    ['dashboard.name', { value: 'Ships & Co.' }, 'Ships & Co.', ''],
     ['accounts.registration', { value: 'closed' }, 'closed', ''],
     ['accounts.initial_quota', { value: 750_000 }, '750000', '$1.50'],
     ['models.names', { value: ['small', 'large'] }, 'small, large', ''],

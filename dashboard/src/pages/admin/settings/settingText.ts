@@ -37,6 +37,8 @@ const sectionOf: Record<SettingName, Section> = {
   'limits.wrong_credentials_per_minute': 'limits',
   'limits.register_per_minute': 'limits',
   'limits.writes_per_minute': 'limits',
+  'dashboard.name': 'server',
+  'dashboard.logo': 'server',
   'server.trusted_proxies': 'server',
   'server.metrics': 'server',
   'cell.label': 'server',

@@ -7,11 +7,11 @@ import { visible } from '../harness/visibility';
 
 const USAGE_TABLES = ['Spend by day', 'Usage by day'];
 
-/** The first two screens show lists as cards, the third as tables. */
+/** Lists do not scroll: where a table would, they are cards. */
 const SCREENS = [
   { width: 320, height: 480, scrolls: USAGE_TABLES },
   { width: 800, height: 480, scrolls: USAGE_TABLES },
-  { width: 1920, height: 480, scrolls: ['Your keys', 'Users', 'All keys'] },
+  { width: 1920, height: 480, scrolls: ['Usage by day'] },
 ];
 
 /** The size at which a page is opened. */
@@ -35,10 +35,9 @@ test('scrolling elements are focusable', async ({ visit, site }) => {
       await resize(before, DESKTOP);
       await openNextPage(before, site, demoPage);
     }
-    if (name === 'overview') {
-      await page.getByText('Table', { exact: true }).click();
-      await visible(page.getByRole('table', { name: 'Spend by day' }));
-    }
+    const table = page.getByRole('main').getByText('Table', { exact: true });
+    if (name === 'overview') await visible(table);
+    if (await table.isVisible()) await table.click();
     for (const screen of SCREENS) {
       await resize(page, screen);
       const where = `${name}, as ${as} sees it, ${screen.width} pixels`;

@@ -1,24 +1,39 @@
 import { Paper, Skeleton, Table, VisuallyHidden } from '@mantine/core';
+import { useLayoutEffect, useRef } from 'react';
+import { flushSync } from 'react-dom';
 import { texts } from '../texts';
 import { Boundary } from './Boundary';
-import { type Column, type DataProps, TABLE_WIDTH } from './DataTable';
+import type { DataProps } from './DataTable';
 import classes from './DataTable.module.css';
 import { SortHeader } from './SortHeader';
 import { useRowLink } from './useRowLink';
-import { useScrollRegion } from './useScrollRegion';
 
 const SKELETONS = ['a', 'b', 'c', 'd', 'e'];
 
-export function DataGrid<Row>({ label, columns, rows, rowKey, rowHref }: DataProps<Row>) {
+/** Names are broken to this width, and not further. */
+const TITLE_WIDTH = '10rem';
+
+/** Both widths are whole pixels. */
+const ROUNDING = 1;
+
+/** More than the scroll bar of the page, which may come or go when a table becomes cards. */
+const SCROLL_BAR = 24;
+
+interface Props<Row> extends DataProps<Row> {
+  /** The table has too little place. It fits where there are so many pixels, or is tried again there. */
+  onTooWide: (needed: number) => void;
+}
+
+export function DataGrid<Row>({ label, columns, rows, rowKey, rowHref, onTooWide }: Props<Row>) {
   const linkTo = useRowLink();
-  const scrollRegion = useScrollRegion(label);
   return (
-    <Paper p={0} {...scrollRegion} className={classes.grid}>
+    <Paper p={0} className={classes.grid}>
       <Table
-        miw={`${TABLE_WIDTH}rem`}
+        ref={useOverflow(onTooWide)}
         aria-label={label}
         aria-busy={!rows}
         highlightOnHover
+        horizontalSpacing="xs"
         className={classes.table}
       >
         <Table.Thead>
@@ -29,7 +44,7 @@ export function DataGrid<Row>({ label, columns, rows, rowKey, rowHref }: DataPro
                 scope="col"
                 ta={column.align}
                 w={column.width}
-                className={classNameOf(column)}
+                miw={column.place === 'title' ? TITLE_WIDTH : undefined}
                 aria-sort={column.sort && (column.sort.direction ?? 'none')}
               >
                 {column.sort ? (
@@ -50,7 +65,7 @@ export function DataGrid<Row>({ label, columns, rows, rowKey, rowHref }: DataPro
                   {...linkTo(rowHref?.(row))}
                 >
                   {columns.map((column) => (
-                    <Table.Td key={column.key} ta={column.align} className={classNameOf(column)}>
+                    <Table.Td key={column.key} ta={column.align}>
                       <Boundary data={row} draw={column.cell} />
                     </Table.Td>
                   ))}
@@ -71,6 +86,25 @@ export function DataGrid<Row>({ label, columns, rows, rowKey, rowHref }: DataPro
   );
 }
 
-function classNameOf<Row>(column: Column<Row>): string | undefined {
-  return column.header === undefined ? classes.actions : undefined;
+/** Reports how much place the table with the returned ref needs, if it is wider than what is around it. */
+function useOverflow(onTooWide: (needed: number) => void) {
+  const ref = useRef<HTMLTableElement>(null);
+
+  // After every render, before anybody sees what does not fit.
+  useLayoutEffect(() => {
+    const table = ref.current;
+    const around = table?.parentElement;
+    if (!table || !around) return;
+    const check = () => {
+      const { clientWidth: place } = around;
+      if (table.offsetWidth > place + ROUNDING) onTooWide(Math.max(table.offsetWidth, place + SCROLL_BAR));
+    };
+    check();
+    // A cell can also change on its own, and fonts load later.
+    const observer = new ResizeObserver(() => flushSync(check));
+    observer.observe(table);
+    return () => observer.disconnect();
+  });
+
+  return ref;
 }

@@ -63,3 +63,22 @@ it('leaves out a column that says the same in each row', async () => {
   expect(await textOf(['one'])).not.toContain('Kind');
   expect(await textOf(['one', 'other'])).toContain('Kind');
 });
+
+it('is a list of cards where the table needs more than its place, and tries again with other rows', async () => {
+  const place = vi.spyOn(HTMLElement.prototype, 'clientWidth', 'get').mockReturnValue(900);
+  const needed = vi.spyOn(HTMLElement.prototype, 'offsetWidth', 'get').mockReturnValue(900);
+  const isTable = () => container.querySelector('table') !== null;
+  await textOf(['one']);
+  expect(isTable()).toBe(true);
+  needed.mockReturnValue(1000);
+  await textOf(['one']);
+  expect(isTable()).toBe(false);
+  expect(container.querySelector('ul')?.textContent).toContain('one');
+  needed.mockReturnValue(900);
+  await textOf(['one', 'two']);
+  expect(isTable()).toBe(false);
+  await textOf(['two']);
+  expect(isTable()).toBe(true);
+  place.mockRestore();
+  needed.mockRestore();
+});

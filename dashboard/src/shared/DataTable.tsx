@@ -1,16 +1,16 @@
 import { Paper } from '@mantine/core';
-import type { ReactNode } from 'react';
+import { type ReactNode, useState } from 'react';
 import { DataCards } from './DataCards';
 import { DataGrid } from './DataGrid';
 import type { ColumnSort } from './SortHeader';
-import { useIsNarrow } from './useIsNarrow';
+import { useWidth } from './useWidth';
 
-/** The least width of a table, in rem. */
-export const TABLE_WIDTH = 40;
+/** No table is narrower, in rem. */
+const TABLE_WIDTH = 40;
 
 export interface Column<Row> {
   key: string;
-  /** Absent for actions, which have a hidden header and stay in view when the table scrolls. */
+  /** Absent for actions, which have a hidden header. */
   header?: ReactNode;
   /** In a table, the header sorts the rows. */
   sort?: ColumnSort;
@@ -46,16 +46,21 @@ export interface TableProps<Row> extends DataProps<Row> {
   cardsHeader?: ReactNode;
 }
 
-/** A table, or a list of cards where there is no room for a table. */
+/** A table, or a list of cards where the table would be wider than the place that it has. */
 export function DataTable<Row>({ empty, cardsHeader, columns, ...data }: TableProps<Row>) {
-  const { ref, isNarrow } = useIsNarrow(TABLE_WIDTH);
+  const { ref, width } = useWidth();
+  const first = data.rows?.[0] && data.rowKey(data.rows[0]);
+  // From which width on a table of these rows is tried. Those of another page or search may need less.
+  const [tried, setTried] = useState({ first, least: 0 });
+  const least = Math.max(TABLE_WIDTH * rootFontSize(), tried.first === first ? tried.least : 0);
   const props = { ...data, columns: columns.filter(({ onlyIf }) => onlyIf?.(data.rows ?? []) ?? true) };
   return <div ref={ref}>{content()}</div>;
 
   function content() {
     if (props.rows?.length === 0) return <Paper p={0}>{empty}</Paper>;
-    if (isNarrow === undefined) return null;
-    if (!isNarrow) return <DataGrid {...props} />;
+    if (width === undefined) return null;
+    if (width >= least)
+      return <DataGrid {...props} onTooWide={(needed) => setTried({ first, least: needed })} />;
     return (
       <>
         {cardsHeader}
@@ -63,4 +68,8 @@ export function DataTable<Row>({ empty, cardsHeader, columns, ...data }: TablePr
       </>
     );
   }
+}
+
+function rootFontSize(): number {
+  return Number.parseFloat(getComputedStyle(document.documentElement).fontSize);
 }

@@ -3,7 +3,11 @@ import classes from './Facts.module.css';
 
 /** Names and values in columns. */
 export function Facts({ children }: { children: ReactNode }) {
-  return <dl className={classes.facts}>{children}</dl>;
+  return (
+    <div className={classes.around}>
+      <dl className={classes.facts}>{children}</dl>
+    </div>
+  );
 }
 
 interface FactProps {

@@ -3,6 +3,7 @@ import { IconCheck, IconCopy } from '@tabler/icons-react';
 import type { ReactNode } from 'react';
 import { texts } from '../texts';
 import classes from './SecretDialog.module.css';
+import { useBackCloses } from './useBackCloses';
 import { useCopy } from './useCopy';
 
 export interface SecretDialogProps extends Pick<ModalProps, 'size'> {
@@ -18,10 +19,11 @@ export interface SecretDialogProps extends Pick<ModalProps, 'size'> {
   onClose: () => void;
 }
 
-/** Shows a new secret. Only its button closes the dialog, so that a stray click does not lose the secret. */
+/** Shows a new secret. Only its button closes the dialog, so that a stray click, or Back, does not lose the secret. */
 export function SecretDialog(props: SecretDialogProps) {
   const { title, secret, hint = texts.common.secret.once, children, size, onCopy, onClose } = props;
   const { copied, copy } = useCopy(onCopy);
+  useBackCloses(secret !== undefined, stay);
   return (
     <Modal
       title={title}
@@ -52,3 +54,5 @@ export function SecretDialog(props: SecretDialogProps) {
     </Modal>
   );
 }
+
+function stay() {}

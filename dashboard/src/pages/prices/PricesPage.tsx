@@ -1,6 +1,6 @@
 import { Button, Group, Stack } from '@mantine/core';
 import { IconCalculator, IconPencil } from '@tabler/icons-react';
-import { useRef, useState } from 'react';
+import { useEffect, useRef, useState } from 'react';
 import type { Price } from '../../api/prices';
 import { isAdministrator, useUser } from '../../api/session';
 import { PageHeader } from '../../shared/PageHeader';
@@ -18,7 +18,7 @@ const loadVersions = () => import('./versions/forAdministrators');
 export default function PricesPage() {
   const isAdmin = isAdministrator(useUser());
   const { filters, setFilters } = useListQuery(['add']);
-  const [isEditing, setEditing] = useState(false);
+  const [editing, setEditing] = useState<{ model: string }>();
   const { PriceEditor, PriceVersions } = useLoaded(loadVersions, isAdmin) ?? {};
   const [asked, setAsked] = useState<AskedPrice>(NOTHING_ASKED);
   const calculator = useRef<HTMLElement>(null);
@@ -30,10 +30,12 @@ export default function PricesPage() {
     current?.querySelector<HTMLInputElement>(price ? '[name="input_tokens"]' : '[name="model"]')?.focus();
   }
 
-  function endEditing() {
-    setEditing(false);
-    if (filters.add) setFilters({ add: '' });
-  }
+  // A link to the form of a model, which Back and a reload must not repeat.
+  useEffect(() => {
+    if (!filters.add) return;
+    setEditing({ model: filters.add });
+    setFilters({ add: '' });
+  });
 
   return (
     <>
@@ -50,7 +52,10 @@ export default function PricesPage() {
               {words.calculator.open}
             </Button>
             {isAdmin && (
-              <Button leftSection={<IconPencil size={18} stroke={1.6} />} onClick={() => setEditing(true)}>
+              <Button
+                leftSection={<IconPencil size={18} stroke={1.6} />}
+                onClick={() => setEditing({ model: '' })}
+              >
                 {words.editor.open}
               </Button>
             )}
@@ -63,7 +68,11 @@ export default function PricesPage() {
         {PriceVersions && <PriceVersions />}
       </Stack>
       {PriceEditor && (
-        <PriceEditor opened={isEditing || filters.add !== ''} model={filters.add} onClose={endEditing} />
+        <PriceEditor
+          opened={editing !== undefined}
+          model={editing?.model ?? ''}
+          onClose={() => setEditing(undefined)}
+        />
       )}
     </>
   );

@@ -1,6 +1,7 @@
 import { Button, Group, Modal } from '@mantine/core';
 import { createContext, useCallback, useRef, useState } from 'react';
 import { texts } from '../../texts';
+import { useBackCloses } from '../useBackCloses';
 
 interface Discarding {
   /** `useSendForm` says here how to find out whether something was typed. Returns what ends that. */
@@ -16,8 +17,8 @@ export const DiscardContext = createContext<Discarding | undefined>(undefined);
 
 const words = texts.common.discard;
 
-/** Asks before a dialog closes in whose form something was typed. */
-export function useDiscard(onClose: () => void) {
+/** Asks before a dialog closes in whose form something was typed. Back closes it, too. */
+export function useDiscard(opened: boolean, onClose: () => void) {
   // Asked when the dialog is about to close, because a state would be late for what was typed just before.
   const isDirty = useRef(nothingTyped);
   const [isAsking, setAsking] = useState(false);
@@ -42,6 +43,8 @@ export function useDiscard(onClose: () => void) {
   }
 
   const keep = () => setAsking(false);
+  useBackCloses(opened, requestClose);
+  useBackCloses(isAsking, keep);
   const question = (
     <Modal opened={isAsking} onClose={keep} title={words.title} size="sm">
       <Group justify="flex-end" mt="xs">

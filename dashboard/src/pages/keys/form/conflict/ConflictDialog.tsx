@@ -3,8 +3,10 @@ import { useContext, useEffect } from 'react';
 import type { Token } from '../../../../api/tokens';
 import { type Column, DataTable } from '../../../../shared/DataTable';
 import { DiscardContext } from '../../../../shared/form/discard';
+import { useBackCloses } from '../../../../shared/useBackCloses';
 import { useLastDefined } from '../../../../shared/useLastDefined';
 import { texts } from '../../../../texts';
+import { useOtherOwner } from '../owner';
 import type { Difference } from './differences';
 import { valueText } from './valueText';
 
@@ -57,6 +59,7 @@ export function ConflictDialog({ differing, onKeepTheirs, onSaveMine, onClose }:
     return () => void setTimeout(() => setNested?.(false));
   }, [opened, setNested]);
 
+  useBackCloses(opened, onClose);
   return (
     <Modal opened={opened} onClose={onClose} title={words.title} size="lg">
       <Stack>
@@ -83,9 +86,11 @@ export function ConflictDialog({ differing, onKeepTheirs, onSaveMine, onClose }:
 }
 
 function Value({ name, token }: Pick<Difference, 'name'> & { token: Token }) {
+  const other = useOtherOwner();
+  const isOwnersGroup = other !== undefined && name === 'group' && token.group === '';
   return (
     <Text size="sm" style={{ whiteSpace: 'pre-line', overflowWrap: 'anywhere' }}>
-      {valueText(name, token)}
+      {isOwnersGroup ? texts.key.facts.ownersGroup : valueText(name, token)}
     </Text>
   );
 }

@@ -1,6 +1,7 @@
-import { Paper, Skeleton } from '@mantine/core';
+import { Paper } from '@mantine/core';
 import { FailureState } from './FailureState';
 import { PageHeader } from './PageHeader';
+import { DetailsSkeleton } from './Skeletons';
 
 interface Props {
   title: string;
@@ -19,7 +20,7 @@ export function DetailsPending({ title, back, error, onRetry }: Props) {
           <FailureState error={error} onRetry={onRetry} />
         </Paper>
       ) : (
-        <Skeleton h={320} radius="lg" />
+        <DetailsSkeleton />
       )}
     </>
   );

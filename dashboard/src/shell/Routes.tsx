@@ -3,6 +3,7 @@ import { Route, Router, Switch, useLocation } from 'wouter';
 import { NotFoundPage } from '../pages/not-found/NotFoundPage';
 import { AppLayout } from './AppLayout';
 import { ErrorBoundary } from './ErrorBoundary';
+import { matches } from './matches';
 import { PageGuard } from './PageGuard';
 import { PageSkeleton } from './PageSkeleton';
 import { appRoutes, publicRoutes } from './routeTable';
@@ -11,6 +12,7 @@ import { useEncodedSearch } from './useEncodedSearch';
 
 export function Routes() {
   const [path] = useLocation();
+  const shape = appRoutes.find((route) => matches(route.path, path))?.shape;
   return (
     <Router searchHook={useEncodedSearch}>
       <Switch>
@@ -27,7 +29,7 @@ export function Routes() {
           <SessionGuard>
             <AppLayout>
               <ErrorBoundary key={path}>
-                <Suspense fallback={<PageSkeleton />}>
+                <Suspense fallback={<PageSkeleton shape={shape} />}>
                   <AppPages />
                 </Suspense>
               </ErrorBoundary>

@@ -1,5 +1,6 @@
 import SignInPage from '../pages/sign-in/SignInPage';
 import { lazyPage, type Page } from './lazyPage';
+import type { PageShape } from './PageSkeleton';
 
 interface RouteEntry {
   path: string;
@@ -11,6 +12,8 @@ export interface AppRoute extends RouteEntry {
   administrator?: boolean;
   /** Requires access to the token API. */
   needsTokenApi?: boolean;
+  /** What is shown while the page is loading. A list by default. */
+  shape?: PageShape;
 }
 
 export const publicRoutes: RouteEntry[] = [
@@ -20,24 +23,45 @@ export const publicRoutes: RouteEntry[] = [
 ];
 
 export const appRoutes: AppRoute[] = [
-  { path: '/', needsTokenApi: true, page: lazyPage(() => import('../pages/overview/OverviewPage')) },
+  {
+    path: '/',
+    needsTokenApi: true,
+    shape: 'tiles',
+    page: lazyPage(() => import('../pages/overview/OverviewPage')),
+  },
   { path: '/keys', needsTokenApi: true, page: lazyPage(() => import('../pages/keys/KeysPage')) },
   {
     path: '/keys/deleted',
     needsTokenApi: true,
     page: lazyPage(() => import('../pages/deleted-keys/DeletedKeysPage')),
   },
-  { path: '/keys/:id', needsTokenApi: true, page: lazyPage(() => import('../pages/key/KeyPage')) },
-  { path: '/usage', needsTokenApi: true, page: lazyPage(() => import('../pages/usage/UsagePage')) },
+  {
+    path: '/keys/:id',
+    needsTokenApi: true,
+    shape: 'details',
+    page: lazyPage(() => import('../pages/key/KeyPage')),
+  },
+  {
+    path: '/usage',
+    needsTokenApi: true,
+    shape: 'report',
+    page: lazyPage(() => import('../pages/usage/UsagePage')),
+  },
   { path: '/requests', needsTokenApi: true, page: lazyPage(() => import('../pages/requests/RequestsPage')) },
   { path: '/prices', page: lazyPage(() => import('../pages/prices/PricesPage')) },
-  { path: '/profile', page: lazyPage(() => import('../pages/profile/ProfilePage')) },
+  { path: '/profile', shape: 'details', page: lazyPage(() => import('../pages/profile/ProfilePage')) },
   { path: '/reference', page: lazyPage(() => import('../pages/reference/ReferencePage')) },
   { path: '/enablement', page: lazyPage(() => import('../pages/enablement/EnablementPage')) },
-  { path: '/admin', administrator: true, page: lazyPage(() => import('../pages/admin/home/HomePage')) },
+  {
+    path: '/admin',
+    administrator: true,
+    shape: 'tiles',
+    page: lazyPage(() => import('../pages/admin/home/HomePage')),
+  },
   {
     path: '/admin/usage',
     administrator: true,
+    shape: 'report',
     page: lazyPage(() => import('../pages/admin/usage/AllUsagePage')),
   },
   {
@@ -53,6 +77,7 @@ export const appRoutes: AppRoute[] = [
   {
     path: '/admin/users/:id',
     administrator: true,
+    shape: 'details',
     page: lazyPage(() => import('../pages/admin/user/UserPage')),
   },
   {
@@ -68,6 +93,7 @@ export const appRoutes: AppRoute[] = [
   {
     path: '/admin/tokens/:id',
     administrator: true,
+    shape: 'details',
     page: lazyPage(() => import('../pages/admin/token/TokenPage')),
   },
   {
@@ -88,6 +114,7 @@ export const appRoutes: AppRoute[] = [
   {
     path: '/admin/system',
     administrator: true,
+    shape: 'tiles',
     page: lazyPage(() => import('../pages/admin/system/SystemPage')),
   },
   {

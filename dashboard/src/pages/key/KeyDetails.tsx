@@ -63,7 +63,7 @@ export function KeyDetails({ id }: { id: number }) {
           </>
         }
       />
-      <Stack gap="md">
+      <Stack gap="xl">
         <LockedAlert token={token} />
         <AccountLimitAlert />
         <KeyFacts token={token} maskedKey={<MaskedKey token={token} actions={actions} />} />

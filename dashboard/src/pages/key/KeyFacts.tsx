@@ -1,4 +1,4 @@
-import { Paper, Text, Title } from '@mantine/core';
+import { Text } from '@mantine/core';
 import type { ReactNode } from 'react';
 import { NO_LIMIT, type RateLimits, rates } from '../../api/limits';
 import type { TokenFieldName } from '../../api/tokenChanges';
@@ -12,6 +12,7 @@ import { PeriodBars } from '../../shared/limits/PeriodBars';
 import { limitedPeriods } from '../../shared/limits/periodBar';
 import { QuotaBar } from '../../shared/QuotaBar';
 import { RelativeTime } from '../../shared/RelativeTime';
+import { Section } from '../../shared/Section';
 import { ForecastLines } from '../../shared/usage/ForecastLines';
 import { useScrollRegion } from '../../shared/useScrollRegion';
 import { texts } from '../../texts';
@@ -36,10 +37,7 @@ interface Props {
 export function KeyFacts({ token, maskedKey, owner }: Props) {
   const used = token.used_quota > 0;
   return (
-    <Paper component="section" p="lg">
-      <Title order={2} mb="md">
-        {words.title}
-      </Title>
+    <Section title={words.title}>
       <Facts>
         <Fact name={words.key} span={owner ? 'half' : 'whole'}>
           {maskedKey}
@@ -103,7 +101,7 @@ export function KeyFacts({ token, maskedKey, owner }: Props) {
           </Fact>
         )}
       </Facts>
-    </Paper>
+    </Section>
   );
 }
 

@@ -4,9 +4,9 @@ import { formatInteger } from '../../format/locale';
 import { roleName } from '../../format/role';
 import { formatDay } from '../../format/time';
 import { Money } from '../../shared/Money';
+import { Section } from '../../shared/Section';
 import { texts } from '../../texts';
 import classes from './AccountSection.module.css';
-import { Section } from './Section';
 
 const words = texts.profile.account;
 

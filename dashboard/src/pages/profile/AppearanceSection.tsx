@@ -1,6 +1,6 @@
 import { type MantineColorScheme, SegmentedControl, useMantineColorScheme } from '@mantine/core';
+import { Section } from '../../shared/Section';
 import { texts } from '../../texts';
-import { Section } from './Section';
 
 const { label, light, dark, auto } = texts.shell.colorScheme;
 

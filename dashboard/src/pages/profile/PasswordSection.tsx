@@ -5,8 +5,8 @@ import { atField } from '../../shared/form/atField';
 import { SendForm } from '../../shared/form/SendForm';
 import { useSendForm } from '../../shared/form/useSendForm';
 import { notifySuccess } from '../../shared/notify';
+import { Section } from '../../shared/Section';
 import { texts } from '../../texts';
-import { Section } from './Section';
 
 const words = texts.profile.password;
 

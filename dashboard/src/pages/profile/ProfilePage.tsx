@@ -15,11 +15,11 @@ export default function ProfilePage() {
     <>
       <PageHeader title={texts.profile.title} description={texts.profile.description} />
       <div className={classes.columns}>
-        <Stack>
+        <Stack gap="xl">
           <AboutSection />
           <PasswordSection />
         </Stack>
-        <Stack>
+        <Stack gap="xl">
           <AccountSection />
           <AppearanceSection />
         </Stack>

@@ -1,10 +1,11 @@
-import { Alert, Paper, Skeleton, Stack } from '@mantine/core';
+import { Alert, Paper, Stack } from '@mantine/core';
 import { IconAlertTriangle } from '@tabler/icons-react';
 import { useSystem } from '../../../api/adminSystem';
 import { formatMoment } from '../../../format/time';
 import { FailureMessage } from '../../../shared/FailureMessage';
 import { FailureState } from '../../../shared/FailureState';
 import { PageHeader } from '../../../shared/PageHeader';
+import { TilesSkeleton } from '../../../shared/Skeletons';
 import { texts } from '../../../texts';
 import { AttentionSection } from './AttentionSection';
 import { BackupSection } from './BackupSection';
@@ -51,7 +52,7 @@ export default function SystemPage() {
           <FailureState error={error} onRetry={refetch} />
         </Paper>
       ) : (
-        <Skeleton h={480} radius="lg" />
+        <TilesSkeleton />
       )}
     </>
   );

@@ -1,4 +1,4 @@
-import { Paper, Text, Title } from '@mantine/core';
+import { Text } from '@mantine/core';
 import type { User } from '../../../api/session';
 import { formatInteger } from '../../../format/locale';
 import { formatUsd } from '../../../format/money';
@@ -9,6 +9,7 @@ import { PeriodBars } from '../../../shared/limits/PeriodBars';
 import { limitedPeriods } from '../../../shared/limits/periodBar';
 import { Money } from '../../../shared/Money';
 import { RelativeTime } from '../../../shared/RelativeTime';
+import { Section } from '../../../shared/Section';
 import { ForecastLines } from '../../../shared/usage/ForecastLines';
 import { texts } from '../../../texts';
 import { ENABLED } from '../users/status';
@@ -19,10 +20,7 @@ const words = texts.adminUser;
 export function UserFacts({ user }: { user: User }) {
   const { facts, wallet } = words;
   return (
-    <Paper component="section" p="lg">
-      <Title order={2} mb="md">
-        {facts.title}
-      </Title>
+    <Section title={facts.title}>
       <Facts>
         <Fact name={wallet.title}>
           <Money units={user.quota} fw={600} c={user.quota > 0 ? undefined : 'var(--km-bad)'} />
@@ -58,6 +56,6 @@ export function UserFacts({ user }: { user: User }) {
           </Fact>
         )}
       </Facts>
-    </Paper>
+    </Section>
   );
 }

@@ -16,29 +16,31 @@ export function UserSpend({ userId }: { userId: number }) {
   const { data, error, refetch } = useUsageReport({ scope: 'allUsers', groupBy: 'day', userId });
   const total = data && totalsOf(daysOf(data));
   return (
-    <Paper component="section" p="lg" aria-busy={!data && !error}>
+    <section>
       <SectionHeader
         title={words.title}
         href={listHref('/admin/usage', { range: '30d', user_id: userId })}
         label={words.all}
       />
-      {data && total ? (
-        <>
-          <Group gap="xs" align="baseline" mb="md">
-            <Money units={total.units} fw={650} fz="1.5rem" />
-            <Text size="sm" c="dimmed">
-              {texts.overview.requests(total.requests)}
-            </Text>
-          </Group>
-          <div className={classes.chart}>
-            <SpendChart daily={daysOf(data)} today={data.to} />
-          </div>
-        </>
-      ) : error ? (
-        <FailureState error={error} onRetry={refetch} />
-      ) : (
-        <Skeleton h={240} />
-      )}
-    </Paper>
+      <Paper p="lg" aria-busy={!data && !error}>
+        {data && total ? (
+          <>
+            <Group gap="xs" align="baseline" mb="md">
+              <Money units={total.units} fw={650} fz="1.5rem" />
+              <Text size="sm" c="dimmed">
+                {texts.overview.requests(total.requests)}
+              </Text>
+            </Group>
+            <div className={classes.chart}>
+              <SpendChart daily={daysOf(data)} today={data.to} />
+            </div>
+          </>
+        ) : error ? (
+          <FailureState error={error} onRetry={refetch} />
+        ) : (
+          <Skeleton h={240} />
+        )}
+      </Paper>
+    </section>
   );
 }

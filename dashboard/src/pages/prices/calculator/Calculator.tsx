@@ -36,18 +36,20 @@ export function Calculator({ asked, ref }: Props) {
   const request = requestOf(settled, options);
   const cost = useCost(request);
   return (
-    <Paper component="section" p="lg" ref={ref} aria-label={words.title}>
+    <section ref={ref} aria-label={words.title}>
       <Title order={2} mb={4}>
         {words.title}
       </Title>
       <Text size="sm" c="dimmed" mb="md">
         {words.hint}
       </Text>
-      <SimpleGrid cols={{ base: 1, xs: 2, md: 4 }} spacing="sm">
-        <PriceInputs values={values} options={options} onChange={change} />
-        <AmountInputs values={values} options={options} onChange={change} />
-      </SimpleGrid>
-      <CostResult isAsked={request !== undefined} model={model} cost={cost.data} error={cost.error} />
-    </Paper>
+      <Paper p="lg">
+        <SimpleGrid cols={{ base: 1, xs: 2, md: 4 }} spacing="sm">
+          <PriceInputs values={values} options={options} onChange={change} />
+          <AmountInputs values={values} options={options} onChange={change} />
+        </SimpleGrid>
+        <CostResult isAsked={request !== undefined} model={model} cost={cost.data} error={cost.error} />
+      </Paper>
+    </section>
   );
 }

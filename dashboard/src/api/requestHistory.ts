@@ -1,6 +1,5 @@
-import { useInfiniteQuery } from '@tanstack/react-query';
+import { useInfiniteQuery, useQuery } from '@tanstack/react-query';
 import { api, call } from './client';
-import type { DayRange } from './dailyUsage';
 import type { components } from './schema';
 import { tokensKey } from './tokenCache';
 import type { UsageScope } from './usageReports';
@@ -10,12 +9,19 @@ export type PastRequest = components['schemas']['PastRequestBody'];
 export type KnownRequest = PastRequest &
   Record<'token_id' | 'user_id', number> &
   Record<'token_name' | 'username', string>;
+export type Refusal = NonNullable<PastRequest['refusal']>;
 type RequestsPage = components['schemas']['RequestsBody'];
+
+/** Days of the server, such as "2026-03-10", or Unix seconds, both included. An absent end is open. */
+export interface TimeSpan {
+  start?: string;
+  end?: string;
+}
 
 export interface RequestOptions {
   scope?: UsageScope;
   /** Absent for all days that are kept. */
-  range?: DayRange;
+  range?: TimeSpan;
   /** Absent for all tokens, also deleted ones. */
   tokenId?: number;
   /** Absent for all users. Only for the scope `allUsers`. */
@@ -27,13 +33,11 @@ export interface RequestOptions {
   outcome?: '' | 'charged' | 'refused' | 'imported';
   /** Only what was refused for this reason. */
   reason?: string;
-  /** Only this request. */
-  id?: string;
 }
 
 const PAGE_SIZE = 20;
 
-function queryOf({ range, tokenId, model, requestId, outcome, reason, id }: RequestOptions) {
+function queryOf({ range, tokenId, model, requestId, outcome, reason }: RequestOptions) {
   return {
     from: range?.start,
     to: range?.end,
@@ -42,7 +46,6 @@ function queryOf({ range, tokenId, model, requestId, outcome, reason, id }: Requ
     request_id: requestId,
     outcome,
     reason,
-    id,
   };
 }
 
@@ -60,22 +63,54 @@ export function requestsCsvHref(options: RequestOptions): string {
   return `${path}?${new URLSearchParams(params)}`;
 }
 
+type Query = ReturnType<typeof queryOf> & ReturnType<typeof allUsersQuery> & { size: string };
+
+function fetchPage(
+  scope: UsageScope,
+  query: Partial<Query> & { id?: string; after?: string },
+  signal: AbortSignal,
+) {
+  const answer =
+    scope === 'own'
+      ? call(api.GET('/api/usage/requests', { params: { query }, signal }))
+      : call(api.GET('/api/admin/usage/requests', { params: { query }, signal }));
+  return answer as Promise<RequestsPage>;
+}
+
+function keyOf(scope: UsageScope, ...rest: unknown[]) {
+  return scope === 'own' ? [...tokensKey, 'requests', ...rest] : ['admin', 'usage', 'requests', ...rest];
+}
+
 /** Requests that were charged or refused, newest first, page by page. */
 export function useRequestHistory(options: RequestOptions, size = PAGE_SIZE) {
   const { scope = 'own' } = options;
   const own = { ...queryOf(options), size: String(size) };
-  const query = { ...own, ...allUsersQuery(options) };
+  const query = scope === 'own' ? own : { ...own, ...allUsersQuery(options) };
   return useInfiniteQuery({
-    queryKey: scope === 'own' ? [...tokensKey, 'requests', own] : ['admin', 'usage', 'requests', query],
-    queryFn: ({ signal, pageParam: after }): Promise<RequestsPage> => {
-      const answer =
-        scope === 'own'
-          ? call(api.GET('/api/usage/requests', { params: { query: { ...own, after } }, signal }))
-          : call(api.GET('/api/admin/usage/requests', { params: { query: { ...query, after } }, signal }));
-      return answer as Promise<RequestsPage>;
-    },
+    queryKey: keyOf(scope, query),
+    queryFn: ({ signal, pageParam: after }) => fetchPage(scope, { ...query, after }, signal),
     initialPageParam: '',
     getNextPageParam: ({ next }) => next ?? undefined,
+  });
+}
+
+/** One request with all that is known of it; null if there is none. `listed` is shown until it is there. */
+export function useRequest(scope: UsageScope, id: string | undefined, listed?: PastRequest) {
+  return useQuery({
+    queryKey: keyOf(scope, 'one', id),
+    queryFn: async ({ signal }) => (await fetchPage(scope, { id }, signal)).items[0] ?? null,
+    enabled: id !== undefined,
+    placeholderData: listed,
+  });
+}
+
+/** The requests of all days with this id of a gateway. Sends nothing without one. */
+export function useRequestsById(scope: UsageScope, requestId: string | undefined, size: number) {
+  const query = { request_id: requestId, size: String(size) };
+  return useQuery({
+    queryKey: keyOf(scope, 'by id', query),
+    queryFn: ({ signal }) => fetchPage(scope, query, signal),
+    enabled: requestId !== undefined,
   });
 }
 

@@ -15,6 +15,12 @@ const LAST = Date.parse('9999-12-31T23:59:59Z') / 1000;
 const dateTime = new Intl.DateTimeFormat(locale, { dateStyle: 'medium', timeStyle: 'short' });
 const moment = new Intl.DateTimeFormat(locale, { dateStyle: 'medium', timeStyle: 'medium' });
 const day = new Intl.DateTimeFormat(locale, { dateStyle: 'medium' });
+const zoned = new Intl.DateTimeFormat(locale, { dateStyle: 'medium', timeStyle: 'long' });
+const zone = new Intl.DateTimeFormat(locale, { timeZoneName: 'short' });
+
+const clock = { month: 'short', day: 'numeric', hour: 'numeric', minute: '2-digit' } as const;
+const minute = new Intl.DateTimeFormat(locale, clock);
+const second = new Intl.DateTimeFormat(locale, { ...clock, second: '2-digit' });
 
 /** To the last unit that is shown: hours from one day, days from ten. Minutes are rounded down. */
 function rounded(seconds: number): number {
@@ -83,6 +89,31 @@ export function formatDateTime(seconds: number): string {
 /** Date and time to the second, in the time zone of the browser. */
 export function formatMoment(seconds: number): string {
   return format(moment, seconds);
+}
+
+/** The same with the time zone: "Mar 10, 2026, 2:02:07 PM GMT+1". */
+export function formatZonedMoment(seconds: number): string {
+  return format(zoned, seconds);
+}
+
+/** The time zone of the browser at this time, such as "UTC" or "GMT+1". */
+export function zoneName(seconds: number): string {
+  const date = dateOf(seconds);
+  return (date && zone.formatToParts(date).find(({ type }) => type === 'timeZoneName')?.value) ?? '';
+}
+
+/** "Mar 10, 2:02 PM", in the time zone of the browser, with the year if it is not that of `now`. */
+export function formatMinute(seconds: number, now: number): string {
+  return format(isSameYear(seconds, now) ? minute : dateTime, seconds);
+}
+
+/** "Mar 10, 2:02:07 PM", in the time zone of the browser; in another year than `now` with the year, to the minute. */
+export function formatSecond(seconds: number, now: number): string {
+  return format(isSameYear(seconds, now) ? second : dateTime, seconds);
+}
+
+function isSameYear(seconds: number, now: number): boolean {
+  return dateOf(seconds)?.getFullYear() === dateOf(now)?.getFullYear();
 }
 
 /** Date in the time zone of the browser. */

@@ -30,8 +30,9 @@ export function KeySelect({ keys, areFound, onSearch, value, chosen = LOADING, o
     <Select
       aria-label={texts.usage.key}
       placeholder={texts.usage.requestHistory.allKeys}
-      w={{ base: '100%', sm: 200 }}
       searchable
+      // It is in a popover, which a click elsewhere closes.
+      comboboxProps={{ withinPortal: false }}
       clearable
       clearButtonProps={{ 'aria-label': texts.adminLists.clearSelection }}
       data={[...other, ...options]}

@@ -10,6 +10,7 @@ export interface RequestFilters {
   user_id: string;
   gateway_id: string;
   request_id: string;
+  /** The request whose details are open; no filter. */
   id: string;
 }
 
@@ -32,13 +33,12 @@ export function readFilters(params: URLSearchParams): RequestFilters {
 }
 
 export function optionsOf(filters: RequestFilters): RequestOptions {
-  const { outcome, reason, model, id } = filters;
+  const { outcome, reason, model } = filters;
   const number = (text: string) => (text ? Number(text) : undefined);
   return {
     outcome,
     reason,
     model,
-    id,
     requestId: filters.request_id,
     tokenId: number(filters.token_id),
     userId: number(filters.user_id),

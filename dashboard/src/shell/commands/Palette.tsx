@@ -7,9 +7,16 @@ import { texts } from '../../texts';
 import type { Item } from './items';
 import { PaletteList } from './PaletteList';
 import type { CommandDialogProps } from './useCommands';
-import { type Found, NOTHING, useFoundKeys, useFoundKeysOfOthers, useFoundUsers } from './useFound';
+import {
+  type Found,
+  NOTHING,
+  useFoundKeys,
+  useFoundKeysOfOthers,
+  useFoundRequests,
+  useFoundUsers,
+} from './useFound';
 
-/** Finds pages, actions, own keys and, for administrators, the keys of others and users. */
+/** Finds pages, actions, own keys, requests and, for administrators, the keys of others and users. */
 export default function Palette({ opened, onClose, onOpen }: CommandDialogProps) {
   const [, navigate] = useLocation();
 
@@ -45,7 +52,8 @@ function Search(props: SearchProps) {
   const [query, setQuery] = useState('');
   const others = useFoundKeysOfOthers(query);
   const users = useFoundUsers(query);
-  const all = { ...props, query, onQuery: setQuery, others, users };
+  const requests = useFoundRequests(query);
+  const all = { ...props, query, onQuery: setQuery, others, users, requests };
   // Without access to the API there are no keys to search.
   return useUser().token_api_enabled ? <WithKeys {...all} /> : <PaletteList {...all} keys={NOTHING} />;
 }
@@ -55,6 +63,7 @@ interface WithKeysProps extends SearchProps {
   onQuery: (query: string) => void;
   others: Found;
   users: Found;
+  requests: Found;
 }
 
 function WithKeys(props: WithKeysProps) {

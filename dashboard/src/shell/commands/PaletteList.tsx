@@ -15,12 +15,13 @@ interface Props {
   keys: Found;
   others: Found;
   users: Found;
+  requests: Found;
   onChoose: (item: Item) => void;
   onClose: () => void;
 }
 
 /** A search field with a list below it. The field keeps the focus, and the arrow keys choose. */
-export function PaletteList({ query, onQuery, keys, others, users, onChoose, onClose }: Props) {
+export function PaletteList({ query, onQuery, keys, others, users, requests, onChoose, onClose }: Props) {
   const user = useUser();
   const listId = useId();
   const [activeId, setActiveId] = useState<string>();
@@ -29,6 +30,7 @@ export function PaletteList({ query, onQuery, keys, others, users, onChoose, onC
     { label: words.keys, items: keys.items },
     { label: words.keysOfOthers, items: others.items },
     { label: words.users, items: users.items },
+    { label: words.requests, items: requests.items },
   ].filter(({ items }) => items.length > 0);
   const items = groups.flatMap((group) => group.items);
   // What was active may no longer be in the list.
@@ -37,7 +39,7 @@ export function PaletteList({ query, onQuery, keys, others, users, onChoose, onC
     items.findIndex(({ id }) => id === activeId),
   );
   const active = items[index];
-  const isLoading = keys.loading || others.loading || users.loading;
+  const isLoading = keys.loading || others.loading || users.loading || requests.loading;
 
   function onKeyDown(event: KeyboardEvent) {
     if (event.nativeEvent.isComposing) return;

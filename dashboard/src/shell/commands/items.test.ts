@@ -1,6 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import type { User } from '../../api/session';
-import { moved, pagesAndActions, userItem } from './items';
+import { formatMinute } from '../../format/time';
+import { makeRequest } from '../../test/makeRequest';
+import { moved, pagesAndActions, requestItem, requestSearchItem, userItem } from './items';
 
 const user = { role: 1 as const, token_api_enabled: true };
 const administrator = { role: 10 as const, token_api_enabled: true };
@@ -39,6 +41,24 @@ describe('a user', () => {
       label: 'ann',
       hint: 'Ann',
       target: { path: '/admin/users/7' },
+    });
+  });
+});
+
+describe('a request', () => {
+  it('opens its details', () => {
+    const { at } = makeRequest();
+    expect(requestItem(makeRequest(), 'own', at)).toMatchObject({
+      label: 'chat-7',
+      hint: `gpt-5 · ${formatMinute(at, at)}`,
+      target: { path: '/requests?id=c7' },
+    });
+  });
+
+  it('that was not found yet is searched for on its page', () => {
+    expect(requestSearchItem('chat-7', 'allUsers')).toMatchObject({
+      label: 'Find the request “chat-7”',
+      target: { path: '/admin/usage/requests?request_id=chat-7' },
     });
   });
 });

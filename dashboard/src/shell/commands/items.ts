@@ -1,8 +1,12 @@
-import { IconKey, IconKeyboard, IconPlus, IconUser } from '@tabler/icons-react';
+import { IconKey, IconKeyboard, IconPlus, IconReceipt, IconUser } from '@tabler/icons-react';
 import type { ComponentType } from 'react';
 import type { OwnedToken } from '../../api/adminTokens';
+import type { PastRequest } from '../../api/requestHistory';
 import { isAdministrator, type User } from '../../api/session';
 import type { Token } from '../../api/tokens';
+import type { UsageScope } from '../../api/usageReports';
+import { formatMinute } from '../../format/time';
+import { requestsHref } from '../../shared/usage/requestFilters';
 import { texts } from '../../texts';
 import {
   administratorNavigation,
@@ -85,6 +89,31 @@ export function ownedKeyItem({ id, name, username, masked_key }: OwnedToken): It
 export function userItem({ id, username, display_name }: User): Item {
   const path = `/admin/users/${id}`;
   return { id: `user-${id}`, label: username, hint: display_name, icon: IconUser, target: { path } };
+}
+
+/** A request that was found by its ID. */
+export function requestItem(
+  { id, request_id, model, at }: PastRequest,
+  scope: UsageScope,
+  now: number,
+): Item {
+  return {
+    id: `request-${id}`,
+    label: request_id ?? id,
+    hint: [model, formatMinute(at, now)].filter(Boolean).join(' · '),
+    icon: IconReceipt,
+    target: { path: requestsHref(scope, { id }) },
+  };
+}
+
+/** The search for a request on its page, which also says where it was searched for. */
+export function requestSearchItem(requestId: string, scope: UsageScope): Item {
+  return {
+    id: 'request-search',
+    label: words.findRequest(requestId),
+    icon: IconReceipt,
+    target: { path: requestsHref(scope, { request_id: requestId }) },
+  };
 }
 
 /** The index after a key press. The list is a ring. */

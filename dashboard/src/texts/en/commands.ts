@@ -1,14 +1,16 @@
 export const commands = {
   search: 'Search',
   title: 'Search pages, keys and actions',
-  placeholder: 'Go to a page or key…',
-  placeholderAdministrator: 'Go to a page, key or user…',
+  placeholder: 'Go to a page, key or request…',
+  placeholderAdministrator: 'Go to a page, key, user or request…',
   results: 'Results',
   pages: 'Pages',
   actions: 'Actions',
   keys: 'Your keys',
   keysOfOthers: 'Keys of others',
   users: 'Users',
+  requests: 'Requests',
+  findRequest: (id: string) => `Find the request “${id}”`,
   searching: 'Searching…',
   nothing: 'Nothing found. Try another word.',
   shortcuts: {

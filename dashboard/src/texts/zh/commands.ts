@@ -3,14 +3,16 @@ import type { Texts } from '..';
 export const commands: Texts['commands'] = {
   search: '搜索',
   title: '搜索页面、密钥和操作',
-  placeholder: '前往页面或密钥…',
-  placeholderAdministrator: '前往页面、密钥或用户…',
+  placeholder: '前往页面、密钥或请求…',
+  placeholderAdministrator: '前往页面、密钥、用户或请求…',
   results: '结果',
   pages: '页面',
   actions: '操作',
   keys: '你的密钥',
   keysOfOthers: '其他用户的密钥',
   users: '用户',
+  requests: '请求',
+  findRequest: (id: string) => `查找请求“${id}”`,
   searching: '正在搜索…',
   nothing: '没有找到。请换个词试试。',
   shortcuts: {

@@ -5,7 +5,8 @@ import { useAccount, useUsers } from '../../../api/adminUsers';
 import { texts } from '../../../texts';
 import { isKeyword } from './keyword';
 
-interface Props extends Pick<SelectProps, 'label' | 'placeholder' | 'w' | 'flex' | 'aria-label'> {
+interface Props
+  extends Pick<SelectProps, 'label' | 'placeholder' | 'w' | 'flex' | 'aria-label' | 'comboboxProps'> {
   /** The ID of a user, or empty. */
   value: string;
   onChange: (id: string) => void;

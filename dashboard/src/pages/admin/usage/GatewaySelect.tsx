@@ -20,8 +20,9 @@ export function GatewaySelect({ value, onChange }: Props) {
     <Select
       aria-label={texts.adminUsage.gateway}
       placeholder={texts.adminUsage.allGateways}
-      w={{ base: '100%', sm: 180 }}
       searchable
+      // It is in a popover, which a click elsewhere closes.
+      comboboxProps={{ withinPortal: false }}
       clearable
       clearButtonProps={{ 'aria-label': texts.adminLists.clearSelection }}
       data={options}

@@ -1,17 +1,17 @@
 import { Group, Stack, Text } from '@mantine/core';
 import type { ReactNode } from 'react';
 import { hasCode } from '../../../api/error';
-import type { Cost, CostLine } from '../../../api/prices';
+import type { Cost } from '../../../api/prices';
 import { isAdministrator, useUser } from '../../../api/session';
 import { formatInteger } from '../../../format/locale';
-import { formatCount, formatRate, formatRatio } from '../../../format/rate';
-import { joined } from '../../../format/space';
+import { formatRatio } from '../../../format/rate';
 import { FailureMessage } from '../../../shared/FailureMessage';
 import { Money } from '../../../shared/Money';
 import { texts } from '../../../texts';
-import { PriceFix } from '../../keys/fixes/PriceFix';
+import { RemedyLink } from '../../keys/remedies/RemedyButton';
+import { addPriceHref } from '../addPriceHref';
+import { lineText } from '../lineText';
 import classes from '../Prices.module.css';
-import { perText, unitName } from '../units';
 
 const words = texts.prices.calculator;
 
@@ -35,7 +35,9 @@ export function CostResult({ isAsked, model, cost, error }: Props) {
           <Text c="var(--mantine-color-error)" role="alert" className={classes.failure}>
             <FailureMessage error={error} />
           </Text>
-          {isAdmin && hasCode(error, 'model_not_priced') && <PriceFix model={model} />}
+          {isAdmin && hasCode(error, 'model_not_priced') && (
+            <RemedyLink label={texts.usage.remedies.addPrice} name={model} href={addPriceHref(model)} />
+          )}
         </Group>
       ) : (
         cost && <Amounts cost={cost} />
@@ -96,10 +98,4 @@ function Amount({
       )}
     </div>
   );
-}
-
-/** For example "1,000 input tokens × $5.00 per million = $0.005". */
-function lineText({ count, unit, rate, per, usd }: CostLine): string {
-  const price = per === 1 ? formatRate(rate) : words.ratePer(formatRate(rate), perText(per));
-  return words.line(joined(formatCount(count), unitName(unit)), price, formatRate(usd));
 }

@@ -186,7 +186,7 @@ test('administrators end what stops the keys of others', async ({ visit, root, s
   const attention = page.getByRole('region', { name: 'Needs attention' });
   const topUp = attention.getByRole('button', { name: `Top up: ${greta.username}` });
   const enable = attention.getByRole('button', { name: 'Enable: Off' });
-  const raise = attention.getByRole('button', { name: `Raise the limit: ${limited.username}` });
+  const raise = attention.getByRole('button', { name: `Raise the weekly limit: ${limited.username}` });
   await eventually(async () => {
     await page.goto('/admin');
     await visible(page.getByRole('region', { name: 'Server' }).getByText('Ready', { exact: true }));
@@ -198,15 +198,23 @@ test('administrators end what stops the keys of others', async ({ visit, root, s
     await eventually(() => horizontalOverflow(page)).toBe(0);
   }
 
-  await enable.click();
-  await visible(page.getByText('Enabled 1 key again.'));
+  // Their owner sees who can.
+  const owner = await visit({ as: greta });
+  await visible(
+    owner.getByText('Root can enable it.'),
+    owner.getByText('An administrator can top up the wallet.'),
+  );
+  await hidden(owner.getByRole('button', { name: 'Enable: Off' }));
 
   await topUp.click();
   const wallet = page.getByRole('dialog', { name: `${greta.username}’s wallet` });
   await wallet.getByRole('textbox', { name: 'Amount' }).fill('5');
   await wallet.getByRole('button', { name: 'Change wallet' }).click();
-  await hidden(wallet);
-  expect(await topUp.evaluate((button) => button === document.activeElement)).toBe(true);
+  await hidden(wallet, topUp);
+
+  await enable.click();
+  await visible(page.getByText('Enabled 1 key again.'));
+  await hidden(enable);
 
   await raise.click();
   const account = page.getByRole('dialog', { name: limited.username });

@@ -59,6 +59,38 @@ test('refusals of the last hour need attention if somebody has to act', async ({
   expect(await violations(admin.locator('main'))).toEqual([]);
 });
 
+test('what is cured leaves the alarms of its key, and the list says so', async ({ visit, root, site }) => {
+  const ida = await createUser(root, 'ida', { quota: 10_000_000 });
+  const api = await signedIn(site, ida);
+  const { key, id } = await newKey(api, 'Website');
+  const gateway = await asGateway(site, root);
+  const asks = (quota: number) => gateway.POST('/api/gateway/charge', { body: { key, quota } });
+  await asks(5_000_001);
+  const params = { query: { status_only: '1' } };
+  await done(api.PUT('/api/token/', { params, body: { id, status: 2 } }));
+  await asks(1);
+  const page = await visit({ as: ida });
+  const alarm = page.getByRole('link', { name: /^Website/ });
+  await eventually(async () => {
+    await page.reload();
+    await visible(alarm.or(page.getByText('Nothing needs attention')));
+    return (await alarm.allInnerTexts()).join();
+  }).toContain('Key disabled, Not enough quota left on the key: 2 requests refused in the last hour');
+
+  await page.getByRole('button', { name: 'Enable: Website' }).click();
+  await visible(
+    alarm.getByText(/^Not enough quota left on the key: 1 request refused/),
+    page.getByRole('button', { name: 'Add quota: Website' }),
+    page.getByText('1 other request was refused in the last hour: Key disabled (passes now).'),
+  );
+  await done(api.PUT('/api/token/', { body: { id, add_quota: 1 } }));
+  await page.reload();
+  await visible(page.getByText('Nothing needs attention'));
+  await page.goto('/requests?outcome=refused');
+  await eventually(() => page.getByText(/^Fixed /).count()).toBe(2);
+  expect(await violations(page.locator('main'))).toEqual([]);
+});
+
 test('a key that stopped is helped from the overview', async ({ visit, root, site }) => {
   const ida = await createUser(root, 'ida', { quota: 10_000_000 });
   const api = await signedIn(site, ida);

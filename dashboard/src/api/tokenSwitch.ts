@@ -1,6 +1,7 @@
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { changeTokens } from './changeTokens';
 import { api, call } from './client';
+import { reloadOutlooks } from './outlook';
 import { roles } from './serverLimits';
 import type { User } from './session';
 import { replaceTokens, tokensKey } from './tokenCache';
@@ -64,6 +65,9 @@ export function useSwitchTokens() {
     onSuccess: (switched) => replaceTokens(client, switched),
     onError: (_, { tokens }) => replaceTokens(client, tokens.map(answered)),
     // Lists with another filter are loaded again when they are shown.
-    onSettled: () => client.invalidateQueries({ queryKey: tokensKey, refetchType: 'none' }),
+    onSettled: () => {
+      client.invalidateQueries({ queryKey: tokensKey, refetchType: 'none' });
+      reloadOutlooks(client);
+    },
   });
 }

@@ -3,6 +3,7 @@ import { IconChevronRight } from '@tabler/icons-react';
 import type { ReactNode } from 'react';
 import { Link } from 'wouter';
 import type { Attention, Overview } from '../../api/overview';
+import { useUser } from '../../api/session';
 import classes from '../../shared/Attention.module.css';
 import { NothingToDo } from '../../shared/NothingToDo';
 import { ToneBadge } from '../../shared/ToneBadge';
@@ -10,8 +11,9 @@ import { AlarmingRow, QuietLine } from '../../shared/usage/RecentRefusals';
 import { splitRefusals } from '../../shared/usage/recentRefusals';
 import { useNow } from '../../shared/useNow';
 import { texts } from '../../texts';
-import { useFixes } from '../keys/fixes/useFixes';
-import { explain, explainAccount, listsOf, troubleOf } from './attention';
+import { keyOfRow } from '../keys/remedies/remedies';
+import { useRemedies } from '../keys/remedies/useRemedies';
+import { explain, explainAccount, listsOf } from './attention';
 import page from './OverviewPage.module.css';
 
 const words = texts.overview.attention;
@@ -20,36 +22,46 @@ const SKELETONS = ['a', 'b', 'c'];
 /** Keys that stopped working or soon will, and requests that were refused, with links and what ends it. */
 export function AttentionCard({ overview }: { overview: Overview | undefined }) {
   const isStopped = overview !== undefined && overview.account_state !== 'working';
-  const { alarming, quiet } = splitRefusals(overview?.refused_last_hour ?? []);
-  const { fix, form } = useFixes();
+  const { alarms, quiet } = splitRefusals(overview?.refused_last_hour ?? []);
+  const { id, username } = useUser();
+  const owner = { id, name: username };
+  const { show, forms } = useRemedies();
+  const now = useNow();
+  const attentionOf = (token: number | null | undefined) =>
+    overview?.attention.find((attention) => attention.token.id === token);
+  const others = overview?.attention.filter(
+    (attention) => !alarms.some(([{ token_id }]) => token_id === attention.token.id),
+  );
   const more = overview ? overview.attention_total - overview.attention.length : 0;
   return (
     <Paper component="section" p="lg" className={page.all} aria-busy={!overview}>
       <Title order={2} mb="sm">
         {words.title}
       </Title>
-      {overview?.attention_total === 0 && alarming.length === 0 && !isStopped ? (
+      {overview?.attention_total === 0 && alarms.length === 0 && !isStopped ? (
         <NothingToDo hint={words.noneHint} />
       ) : (
         <ul className={`${classes.keys} ${classes.columns}`}>
           {isStopped && <StoppedAccount overview={overview} />}
-          {alarming.map((refusals) => (
-            <AlarmingRow
-              key={`${refusals.token_id} ${refusals.reason}`}
-              refusals={refusals}
-              scope="own"
-              fix={
-                refusals.token_id != null &&
-                fix({ id: refusals.token_id, name: refusals.token_name ?? '' }, refusals)
-              }
-            />
-          ))}
-          {overview
-            ? overview.attention.map((attention) => (
+          {alarms.map((alarm) => {
+            const [refusals] = alarm;
+            const attention = attentionOf(refusals.token_id);
+            return (
+              <AlarmingRow
+                key={refusals.token_id}
+                alarm={alarm}
+                scope="own"
+                attention={attention && explain(attention, now).sentence}
+                remedy={show(refusals.remedy ?? attention?.remedy, keyOfRow(refusals))}
+              />
+            );
+          })}
+          {others
+            ? others.map((attention) => (
                 <AttentionRow
                   key={attention.token.id}
                   attention={attention}
-                  fix={fix(attention.token, troubleOf(attention))}
+                  remedy={show(attention.remedy, { ...attention.token, owner })}
                 />
               ))
             : SKELETONS.map((skeleton) => (
@@ -70,12 +82,12 @@ export function AttentionCard({ overview }: { overview: Overview | undefined }) 
         </Group>
       )}
       <QuietLine quiet={quiet} scope="own" />
-      {form}
+      {forms}
     </Paper>
   );
 }
 
-function AttentionRow({ attention, fix }: { attention: Attention; fix: ReactNode }) {
+function AttentionRow({ attention, remedy }: { attention: Attention; remedy: ReactNode }) {
   const { tone, word, sentence } = explain(attention, useNow());
   const { id, name } = attention.token;
   return (
@@ -92,7 +104,7 @@ function AttentionRow({ attention, fix }: { attention: Attention; fix: ReactNode
         </div>
         <IconChevronRight size={18} stroke={1.6} className={classes.arrow} />
       </Link>
-      {fix && <div className={classes.fix}>{fix}</div>}
+      {remedy && <div className={classes.remedy}>{remedy}</div>}
     </li>
   );
 }

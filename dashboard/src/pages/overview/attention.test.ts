@@ -1,8 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { Overview } from '../../api/overview';
 import { makePeriodUsage, makeToken } from '../../test/makeToken';
-import { fixOf } from '../keys/fixes/fixOf';
-import { explain, explainAccount, listsOf, troubleOf } from './attention';
+import { explain, explainAccount, listsOf } from './attention';
 
 const NOW = 1_800_000_000;
 const DAY = 86_400;
@@ -31,21 +30,6 @@ describe('explain', () => {
     ['from_a_newer_server', {}, 'info', 'This key needs attention.'],
   ])('explains %s', (reason, fields, tone, sentence) => {
     expect(explain({ reason, token: makeToken(fields) }, NOW)).toMatchObject({ tone, sentence });
-  });
-});
-
-describe('what the owner of a key can do', () => {
-  it.each([
-    ['expires_soon', 'Extend'],
-    ['nearly_spent', 'Add quota'],
-    ['exhausted', 'Add quota'],
-    ['limit_reached', 'Raise the daily limit'],
-    ['expired', 'Extend'],
-    ['group_not_allowed', 'Change the group'],
-    ['exceeds_wallet', undefined],
-  ])('about %s', (reason, label) => {
-    const token = makeToken({ period_usage: reached });
-    expect(fixOf(troubleOf({ reason, token }))?.label).toBe(label);
   });
 });
 

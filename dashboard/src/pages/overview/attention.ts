@@ -5,7 +5,6 @@ import { formatRelative } from '../../format/time';
 import { stoppingPeriod } from '../../shared/limits/periodBar';
 import type { Tone } from '../../shared/ToneBadge';
 import { texts } from '../../texts';
-import type { Trouble } from '../keys/fixes/fixOf';
 
 interface Explanation {
   tone: Tone;
@@ -54,11 +53,6 @@ function reachedLimit({ period_usage, state_until }: Token, now: number): string
   if (!period) return other;
   const limit = formatUsd(period_usage[period].limit);
   return state_until ? sentence[period](limit, formatRelative(state_until, now)) : never[period](limit);
-}
-
-/** What stops the key, for what its owner can do about it. */
-export function troubleOf({ reason, token }: Attention): Trouble {
-  return { reason, period: stoppingPeriod(token.period_usage) };
 }
 
 /** The lists in which keys that need attention are found: the server filters by status. All keys if no list has any. */

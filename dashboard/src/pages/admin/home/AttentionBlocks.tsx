@@ -10,17 +10,18 @@ import { stoppedStates } from '../../../shared/stateCounts';
 import { AlarmingRow, QuietLine } from '../../../shared/usage/RecentRefusals';
 import { splitRefusals } from '../../../shared/usage/recentRefusals';
 import { texts } from '../../../texts';
+import { keyOfRow } from '../../keys/remedies/remedies';
+import { useRemedies } from '../../keys/remedies/useRemedies';
 import { Block } from './Block';
 import { HeldRow } from './HeldRow';
 import classes from './HomePage.module.css';
-import { useReliefs } from './useReliefs';
 
 const words = texts.adminHome.attention;
 
 /** Refusals of the last hour with what ends them, charges that were their holds, and stopped keys of all users. */
 export function AttentionBlock() {
   const { data, error, refetch } = useAllUsersOverview();
-  const { relief, forms } = useReliefs();
+  const { show, forms } = useRemedies();
   return (
     <>
       <Block
@@ -31,22 +32,25 @@ export function AttentionBlock() {
         className={classes.wide}
       >
         {({ states, refused_last_hour, charged_by_hold_last_hour: held }) => {
-          const { alarming, quiet } = splitRefusals(refused_last_hour);
+          const { alarms, quiet } = splitRefusals(refused_last_hour);
           const stopped = stoppedStates(states);
           return (
             <>
-              {alarming.length + stopped.length + held.length === 0 ? (
+              {alarms.length + stopped.length + held.length === 0 ? (
                 <NothingToDo hint={words.noneHint} />
               ) : (
                 <ul className={`${classes.rows} ${attention.columns}`}>
-                  {alarming.map((refusals) => (
-                    <AlarmingRow
-                      key={`${refusals.token_id} ${refusals.reason}`}
-                      refusals={refusals}
-                      scope="allUsers"
-                      fix={relief(refusals)}
-                    />
-                  ))}
+                  {alarms.map((alarm) => {
+                    const [refusals] = alarm;
+                    return (
+                      <AlarmingRow
+                        key={refusals.token_id}
+                        alarm={alarm}
+                        scope="allUsers"
+                        remedy={show(refusals.remedy, keyOfRow(refusals))}
+                      />
+                    );
+                  })}
                   {held.map((charges) => (
                     <HeldRow key={`${charges.model} ${charges.reason}`} charges={charges} />
                   ))}

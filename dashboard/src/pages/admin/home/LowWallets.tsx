@@ -1,20 +1,23 @@
 import { Text } from '@mantine/core';
 import type { ReactNode } from 'react';
 import { Link } from 'wouter';
-import { useSmallestWallets } from '../../../api/adminUsers';
-import { useUser } from '../../../api/session';
+import { useReadAccount, useSmallestWallets } from '../../../api/adminUsers';
+import { type User, useUser } from '../../../api/session';
 import { useStatus } from '../../../api/status';
 import { useUsageReport } from '../../../api/usageReports';
 import { formatUsd } from '../../../format/money';
 import { Money } from '../../../shared/Money';
+import { notifyFailure } from '../../../shared/notify';
 import { ToneBadge } from '../../../shared/ToneBadge';
+import { useRowDialog } from '../../../shared/useRowDialog';
 import { texts } from '../../../texts';
+import { RemedyButton } from '../../keys/remedies/RemedyButton';
 import { userHref } from '../shared/links';
 import { mayManage } from '../users/permissions';
+import { type UserDialog, UserDialogs } from '../users/UserDialogs';
 import { Block, NoRows } from './Block';
 import classes from './HomePage.module.css';
 import { isEmpty, type LowWallet, lowWallets } from './lowWallets';
-import { useReliefs } from './useReliefs';
 
 const words = texts.adminHome.wallets;
 const ROWS = 5;
@@ -25,10 +28,12 @@ export function LowWallets() {
   const status = useStatus();
   const users = useSmallestWallets();
   const spend = useUsageReport({ scope: 'allUsers', groupBy: 'user' });
-
-  const { topUp, forms } = useReliefs();
+  const readAccount = useReadAccount();
+  const { dialog, row, open, close } = useRowDialog<UserDialog, User>();
 
   const lowDays = status.data?.low_wallet_days ?? 0;
+
+  const topUp = async (id: number) => open('wallet', await readAccount(id));
 
   function retry() {
     status.refetch();
@@ -56,22 +61,30 @@ export function LowWallets() {
                 <WalletRow
                   key={wallet.user.id}
                   {...wallet}
-                  relief={mayManage(admin, wallet.user) && topUp(wallet.user)}
+                  remedy={
+                    mayManage(admin, wallet.user) && (
+                      <RemedyButton
+                        label={texts.usage.remedies.topUp}
+                        name={wallet.user.username}
+                        onClick={() => topUp(wallet.user.id).catch(notifyFailure)}
+                      />
+                    )
+                  }
                 />
               ))}
             </ul>
           )
         }
       </Block>
-      {forms}
+      {row && <UserDialogs key={row.id} dialog={dialog} user={row} onClose={close} />}
     </>
   );
 }
 
-function WalletRow({ user, days, perDay, relief }: LowWallet & { relief: ReactNode }) {
+function WalletRow({ user, days, perDay, remedy }: LowWallet & { remedy: ReactNode }) {
   const empty = isEmpty(user);
   return (
-    <li className={classes.relieved}>
+    <li className={classes.withRemedy}>
       <Link href={userHref(user.id)} className={`${classes.row} ${classes.wallet}`}>
         <div className={classes.words}>
           <div className={classes.name}>{user.username}</div>
@@ -89,7 +102,7 @@ function WalletRow({ user, days, perDay, relief }: LowWallet & { relief: ReactNo
         </div>
         {empty && <ToneBadge tone="bad">{words.emptyBadge}</ToneBadge>}
       </Link>
-      {relief}
+      {remedy}
     </li>
   );
 }

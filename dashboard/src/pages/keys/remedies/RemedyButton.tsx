@@ -10,23 +10,23 @@ interface Props {
 
 const look = { variant: 'default', size: 'xs', maw: 220 } as const;
 
-export function FixButton({ label, name, onClick }: Props & { onClick: () => void }) {
+export function RemedyButton({ label, name, onClick }: Props & { onClick: () => void }) {
   return (
-    <Button {...look} title={label} aria-label={texts.usage.fixes.of(label, name)} onClick={onClick}>
+    <Button {...look} title={label} aria-label={texts.usage.remedies.of(label, name)} onClick={onClick}>
       {label}
     </Button>
   );
 }
 
-/** A fix on another page. */
-export function FixLink({ label, name, href }: Props & { href: string }) {
+/** A remedy on another page. */
+export function RemedyLink({ label, name, href }: Props & { href: string }) {
   return (
     <Button
       {...look}
       component={Link}
       href={href}
       title={label}
-      aria-label={texts.usage.fixes.of(label, name)}
+      aria-label={texts.usage.remedies.of(label, name)}
     >
       {label}
     </Button>

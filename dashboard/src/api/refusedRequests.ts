@@ -1,6 +1,7 @@
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { api, call } from './client';
 import type { DayRange } from './dailyUsage';
+import { pageParams } from './page';
 import type { components } from './schema';
 import { tokensKey } from './tokenCache';
 import type { UsageScope } from './usageReports';
@@ -18,11 +19,18 @@ export interface RefusedOptions {
   tokenId?: number;
   /** Absent for all users. Only for the scope `allUsers`. */
   userId?: number;
+  /** Starts at 0. Absent for the first 100 rows. */
+  page?: number;
 }
 
 /** Requests of gateways that were refused, the most frequent reason of a token first. */
-export function useRefusedRequests({ scope = 'own', range, tokenId, userId }: RefusedOptions) {
-  const own = { from: range?.start, to: range?.end, token_id: tokenId?.toString() };
+export function useRefusedRequests({ scope = 'own', range, tokenId, userId, page }: RefusedOptions) {
+  const own = {
+    from: range?.start,
+    to: range?.end,
+    token_id: tokenId?.toString(),
+    ...(page !== undefined && pageParams(page)),
+  };
   const query = { ...own, user_id: userId?.toString() };
   return useQuery({
     queryKey: scope === 'own' ? [...tokensKey, 'refused', own] : ['admin', 'usage', 'refused', query],

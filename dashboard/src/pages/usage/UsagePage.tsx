@@ -1,9 +1,11 @@
-import { Anchor, Group, Skeleton, Stack } from '@mantine/core';
+import { Anchor, Group, Stack } from '@mantine/core';
 import { Link } from 'wouter';
 import { useStatus } from '../../api/status';
-import type { ReportRow, UsageSplit } from '../../api/usageReports';
+import type { ReportRow } from '../../api/usageReports';
 import { Name } from '../../shared/Name';
 import { PageHeader } from '../../shared/PageHeader';
+import { ReportSkeleton } from '../../shared/Skeletons';
+import { ComparisonFields } from '../../shared/usage/ComparisonFields';
 import { LatestRequests } from '../../shared/usage/LatestRequests';
 import { RangeFields } from '../../shared/usage/RangeFields';
 import { RefusedRequests } from '../../shared/usage/RefusedRequests';
@@ -11,12 +13,13 @@ import { todayIn } from '../../shared/usage/range';
 import { SplitControl } from '../../shared/usage/SplitControl';
 import { rowName } from '../../shared/usage/splitNames';
 import { UsageReport } from '../../shared/usage/UsageReport';
+import { useComparison } from '../../shared/usage/useComparison';
 import { useRange } from '../../shared/usage/useRange';
-import { useSplit } from '../../shared/usage/useSplit';
+import { useQueryChoice } from '../../shared/useQueryChoice';
 import { texts } from '../../texts';
 
 const words = texts.usage;
-const splits: UsageSplit[] = ['model', 'token'];
+const splits = ['model', 'token', 'group'] as const;
 
 export default function UsagePage() {
   const { data: status } = useStatus();
@@ -25,7 +28,7 @@ export default function UsagePage() {
   return (
     <>
       <PageHeader title={words.title} description={words.description} />
-      <Skeleton h={420} radius="lg" />
+      <ReportSkeleton />
     </>
   );
 }
@@ -41,24 +44,27 @@ function keyLink({ token_id, token_name }: Pick<ReportRow, 'token_id' | 'token_n
 function Usage({ timeZone }: { timeZone: string }) {
   const today = todayIn(timeZone, new Date());
   const { state, range, setState } = useRange(today);
-  const { split, setSplit } = useSplit(splits);
+  const { comparison, compare, setComparison } = useComparison(range, state.choice, today);
+  const [split, setSplit] = useQueryChoice('by', splits);
   return (
     <>
       <PageHeader title={words.title} description={words.description} />
-      <Stack gap="md">
+      <Stack gap="xl">
         <Group gap="sm" align="flex-start">
           <RangeFields today={today} state={state} onChange={setState} />
+          <ComparisonFields today={today} state={comparison} compare={compare} onChange={setComparison} />
           <SplitControl splits={splits} split={split} onChange={setSplit} />
         </Group>
         <UsageReport
           range={range}
           split={split}
+          compare={compare}
           today={today}
           timeZone={timeZone}
-          name={(row) => (row.token_id == null ? <Name>{rowName(row, 'model', 'own')}</Name> : keyLink(row))}
+          name={(row, by) => (by === 'token' ? keyLink(row) : <Name>{rowName(row, by, 'own')}</Name>)}
         />
         <RefusedRequests range={range} name={keyLink} />
-        <LatestRequests range={range} name={keyLink} />
+        <LatestRequests range={range} />
       </Stack>
     </>
   );

@@ -1,4 +1,4 @@
-import type { CSSProperties, PointerEvent } from 'react';
+import { type CSSProperties, type PointerEvent, useRef } from 'react';
 import { useWidth } from '../useWidth';
 import classes from './BarChart.module.css';
 import { barLabels, WEEKDAYS_UP_TO } from './chartLabels';
@@ -7,13 +7,16 @@ import { valueAxis } from './valueAxis';
 /** Bars of fewer pixels have no lines between their parts. */
 const THIN = 8;
 
+/** The left button of a mouse, or a finger. */
+const PRIMARY = 0;
+
 export interface BarPart {
   units: number;
   color: string;
 }
 
 export interface Bar {
-  /** YYYY-MM-DD. */
+  /** YYYY-MM-DD, or the Unix timestamp of an hour. */
   date: string;
   /** From the bottom to the top. */
   parts: BarPart[];
@@ -21,6 +24,8 @@ export interface Bar {
 
 interface Props {
   bars: Bar[];
+  /** The bars are the hours of this zone. Absent for days. */
+  zone?: string;
   /** What the chart shows, for those who do not see it. */
   label: string;
   /** The name of this day is highlighted. */
@@ -29,23 +34,39 @@ interface Props {
   pointed: number | undefined;
   /** Called with the bar below the pointer, or with nothing when the pointer leaves. */
   onPoint: (index: number | undefined) => void;
+  /** Called with the bar that is clicked. A finger points at it first. */
+  onOpen?: (index: number) => void;
 }
 
-/** Bars by day with an axis of amounts, drawn with CSS. Pages that use it also show the figures as a table. */
-export function BarChart({ bars, label, today, pointed, onPoint }: Props) {
+/** Bars by day or hour with an axis of amounts, drawn with CSS. Pages that use it also show the figures as a table. */
+export function BarChart({ bars, zone, label, today, pointed, onPoint, onOpen }: Props) {
   const { ref, width } = useWidth();
   const sums = bars.map(({ parts }) => parts.reduce((sum, { units }) => sum + units, 0));
   const most = Math.max(0, ...sums);
   const { top, ticks } = valueAxis(most);
   const barWidth = (width ?? 0) / bars.length;
-  const labels = barLabels(bars.length, barWidth, most, today);
+  const labels = barLabels(bars.length, barWidth, most, today, zone);
   const hasDates = bars.length > WEEKDAYS_UP_TO || undefined;
   const style = (units: number) => ({ '--share': top > 0 ? units / top : 0 }) as CSSProperties;
+  /** The bar that was pressed and opens when it is released. */
+  const pressed = useRef<number>(undefined);
 
-  function point({ clientX, currentTarget }: PointerEvent) {
+  function barAt({ clientX, currentTarget }: PointerEvent): number {
     const { left, width } = currentTarget.getBoundingClientRect();
     const index = Math.floor(((clientX - left) / width) * bars.length);
-    onPoint(Math.min(Math.max(index, 0), bars.length - 1));
+    return Math.min(Math.max(index, 0), bars.length - 1);
+  }
+
+  function press(event: PointerEvent) {
+    const index = barAt(event);
+    pressed.current = index === pointed && event.button === PRIMARY ? index : undefined;
+    onPoint(index);
+  }
+
+  function release(event: PointerEvent) {
+    const index = barAt(event);
+    if (index === pressed.current) onOpen?.(index);
+    pressed.current = undefined;
   }
 
   return (
@@ -62,8 +83,10 @@ export function BarChart({ bars, label, today, pointed, onPoint }: Props) {
         className={classes.plot}
         data-dates={hasDates}
         data-thin={barWidth < THIN || undefined}
-        onPointerMove={point}
-        onPointerDown={point}
+        data-opens={onOpen !== undefined || undefined}
+        onPointerMove={(event) => onPoint(barAt(event))}
+        onPointerDown={press}
+        onPointerUp={release}
         onPointerLeave={({ pointerType }) => pointerType === 'mouse' && onPoint(undefined)}
       >
         {ticks.map(({ units }) => (

@@ -18,4 +18,14 @@ describe('barLabels', () => {
     expect(labels.name(TODAY, count - 1)).toBe(today);
     expect(labels.name('2026-11-20', count - 2)).toBe(yesterday);
   });
+
+  it.each([
+    [24, 60, '2 AM', '3 AM'],
+    [24, 30, '2 AM', ''],
+  ])('%d hours of %d pixels, on the clocks of the server', (count, width, third, fourth) => {
+    const labels = barLabels(count, width, UNITS, TODAY, 'Asia/Tokyo');
+    const midnight = Date.parse('2026-11-21T00:00:00+09:00') / 1000;
+    expect(labels.name(String(midnight + 2 * 3600), 2)).toBe(third);
+    expect(labels.name(String(midnight + 3 * 3600), 3)).toBe(fourth);
+  });
 });

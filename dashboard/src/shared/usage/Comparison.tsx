@@ -1,26 +1,35 @@
 import { Text } from '@mantine/core';
-import { type Report, type UsageOptions, useUsageReport } from '../../api/usageReports';
+import type { RankingReport } from '../../api/usageReports';
 import { formatDays } from '../../format/calendar';
 import { formatPercentChange } from '../../format/percent';
 import { texts } from '../../texts';
-import { rangeBefore } from './range';
+import { Money } from '../Money';
+
+const words = texts.usage.comparison;
 
 interface Props {
-  days: Report;
+  report: RankingReport;
+  /** Another report is loading. */
+  isOld: boolean;
   today: string;
-  options: UsageOptions;
 }
 
-/** How the spend differs from that of as many days before. Nothing if there was none. */
-export function Comparison({ days, today, options }: Props) {
-  const range = rangeBefore({ start: days.from, end: days.to });
-  const { data: before } = useUsageReport({ ...options, range, groupBy: 'day' });
-  const isLoaded = before?.from === range.start && before.to === range.end;
-  if (!isLoaded || before.total.quota === 0) return null;
-  const change = formatPercentChange(before.total.quota, days.total.quota);
+/** How the spend differs from that of the other days. Nothing without a comparison. */
+export function Comparison({ report, isOld, today }: Props) {
+  const { total, compare_from, compare_to } = report;
+  if (!total.before || !total.change || !compare_from || !compare_to) return null;
+  const days = formatDays(compare_from, compare_to, today);
   return (
-    <Text size="sm" c="dimmed">
-      {texts.usage.against(change, formatDays(range.start, range.end, today))}
+    <Text size="sm" c="dimmed" opacity={isOld ? 0.6 : undefined}>
+      {total.before.quota === 0 ? (
+        words.nothingThen(days)
+      ) : (
+        <>
+          <Money units={total.change.quota} change fw={600} /> ·{' '}
+          {words.against(formatPercentChange(total.before.quota, total.quota), days)}
+        </>
+      )}
+      {report.to >= today && ` · ${words.todayRuns}`}
     </Text>
   );
 }

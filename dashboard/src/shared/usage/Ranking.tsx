@@ -1,93 +1,62 @@
-import { Progress, Text, Title } from '@mantine/core';
+import { Group, SegmentedControl, Text, Title } from '@mantine/core';
 import { IconChartBar } from '@tabler/icons-react';
 import type { ReactNode } from 'react';
-import type { Report } from '../../api/usageReports';
-import { formatCompact } from '../../format/compact';
-import { formatInteger } from '../../format/locale';
+import { PAGE_SIZE } from '../../api/page';
+import type { ReportRow, UsageSplit } from '../../api/usageReports';
 import { texts } from '../../texts';
-import { type Column, DataTable } from '../DataTable';
 import { EmptyState } from '../EmptyState';
-import { Money } from '../Money';
-import { MAX_RANKS, type Ranked, ranked } from './ranked';
+import { LoadedTable } from '../LoadedTable';
+import { Pager } from '../Pager';
+import { ranked } from './ranked';
+import { rankingColumns } from './rankingColumns';
 import { rowKey } from './series';
+import type { RankingOrder, useRanking } from './useRanking';
 
 const words = texts.usage;
 
+const orders = (['spend', 'change'] as const).map((value) => ({
+  value,
+  label: words.comparison.orders[value],
+}));
+
 interface Props {
-  title: string;
-  /** The header of the names. */
-  header: string;
-  report: Report;
+  ranking: ReturnType<typeof useRanking>;
   /** The name of a row, with a link if it has a page. */
-  name: (row: Ranked) => ReactNode;
+  name: (row: ReportRow, split: UsageSplit) => ReactNode;
+  /** The page of what the spend of a row is made of. */
+  hrefOf: (row: ReportRow) => string | undefined;
 }
 
-/** A report by user, token or model, the highest spend first. */
-export function Ranking({ title, header, report, name }: Props) {
-  const hidden = report.rows.length - MAX_RANKS;
+/** A report by user, group, key or model: the highest spend first, or the largest change. */
+export function Ranking({ ranking, name, hrefOf }: Props) {
+  const { data, error, refetch, wanted, order, setOrder, page, setPage } = ranking;
+  const { split } = data ?? wanted;
+  const isCompared = data?.compare_from !== undefined;
+  const title = words.rankings[wanted.byChange ? 'change' : 'spend'][split];
   return (
     <section>
-      <Title order={2} mb="md">
-        {title}
-      </Title>
-      <DataTable
+      <Group justify="space-between" mb="md" gap="sm">
+        <Title order={2}>{title}</Title>
+        {wanted.compare && (
+          <SegmentedControl<RankingOrder>
+            aria-label={words.comparison.order}
+            data={orders}
+            value={order}
+            onChange={setOrder}
+          />
+        )}
+      </Group>
+      {data && wanted.compare && !isCompared && <Text mb="md">{words.comparison.tooMuch}</Text>}
+      <LoadedTable
+        error={error}
+        onRetry={refetch}
         label={title}
-        columns={[rank, { key: 'name', header, place: 'title', cell: name }, ...figures]}
-        rows={ranked(report)}
+        columns={rankingColumns(words.splits[split], (row) => name(row, split), hrefOf, isCompared)}
+        rows={data && ranked(data)}
         rowKey={rowKey}
         empty={<EmptyState icon={IconChartBar} {...words.empty} />}
       />
-      {hidden > 0 && (
-        <Text size="sm" c="dimmed" mt="sm">
-          {words.hiddenRanks(formatInteger(MAX_RANKS), formatInteger(hidden))}
-        </Text>
-      )}
+      <Pager page={page} pageSize={PAGE_SIZE} total={data?.total_rows ?? 0} onChange={setPage} />
     </section>
   );
 }
-
-const rank: Column<Ranked> = {
-  key: 'rank',
-  header: words.rank,
-  width: 70,
-  cell: ({ rank }) => <span className="tabular">{formatInteger(rank)}</span>,
-};
-
-const figures: Column<Ranked>[] = [
-  {
-    key: 'share',
-    header: words.share,
-    width: 200,
-    cell: ({ percent }) => (
-      <Progress.Root size={8}>
-        <Progress.Section
-          value={percent}
-          color="var(--km-accent)"
-          aria-label={words.percent(formatInteger(percent))}
-        />
-      </Progress.Root>
-    ),
-  },
-  {
-    key: 'spent',
-    header: words.spent,
-    align: 'right',
-    cell: ({ quota }) => <Money units={quota} fw={600} />,
-  },
-  {
-    key: 'requests',
-    header: words.requests,
-    align: 'right',
-    cell: ({ requests }) => <span className="tabular">{formatInteger(requests)}</span>,
-  },
-  {
-    key: 'tokens',
-    header: words.tokens,
-    align: 'right',
-    cell: (row) => (
-      <Text span inherit className="tabular">
-        {formatCompact(row.prompt_tokens + row.completion_tokens)}
-      </Text>
-    ),
-  },
-];

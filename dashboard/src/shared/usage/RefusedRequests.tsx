@@ -1,22 +1,26 @@
 import { Text, Title } from '@mantine/core';
 import type { ReactNode } from 'react';
+import { PAGE_SIZE } from '../../api/page';
 import { type RefusedOptions, type RefusedRow, useRefusedRequests } from '../../api/refusedRequests';
 import { formatInteger } from '../../format/locale';
 import { texts } from '../../texts';
-import { textOf } from '../../texts/textOf';
 import type { Column } from '../DataTable';
 import { LoadedTable } from '../LoadedTable';
+import { Pager } from '../Pager';
+import { reasonText } from './refusalText';
+import { usePage } from './usePage';
 
 const words = texts.usage.refused;
 
-interface Props extends RefusedOptions {
+interface Props extends Omit<RefusedOptions, 'page'> {
   /** The name of the key of a row, with a link. Absent for a single key. */
   name?: (row: RefusedRow) => ReactNode;
 }
 
 /** Why requests were refused, the most frequent reason first. */
 export function RefusedRequests({ name, ...options }: Props) {
-  const { data, error, refetch } = useRefusedRequests(options);
+  const [page, setPage] = usePage(options);
+  const { data, error, refetch } = useRefusedRequests({ ...options, page });
   return (
     <section>
       <Title order={2} mb={4}>
@@ -40,6 +44,7 @@ export function RefusedRequests({ name, ...options }: Props) {
           </Text>
         }
       />
+      <Pager page={page} pageSize={PAGE_SIZE} total={data?.total_rows ?? 0} onChange={setPage} />
     </section>
   );
 }
@@ -61,8 +66,3 @@ const requests: Column<RefusedRow> = {
   align: 'right',
   cell: ({ requests }) => <span className="tabular">{formatInteger(requests)}</span>,
 };
-
-/** The reason of a refusal in words. */
-export function reasonText(reason: string): string {
-  return textOf(words.reasons, reason) ?? words.otherReason(reason);
-}

@@ -10,14 +10,18 @@ interface Props {
   series: NamedSeries[];
   /** The name of this day is highlighted. */
   today: string;
+  /** The bars are the hours of this zone. Absent for days. */
+  zone: string | undefined;
+  /** Called with the day or hour whose bar is clicked. */
+  onOpen: (date: string) => void;
 }
 
-/** The spend by day, stacked. The amounts of the legend are those of the day below the pointer, or of all days. */
-export function SplitChart({ daily, series, today }: Props) {
+/** The spend by day or hour, stacked. The amounts of the legend are those of the bar below the pointer, or of all. */
+export function SplitChart({ daily, series, ...bars }: Props) {
   const partsOf = (_: DayUsage, day: number) =>
     series.map(({ units, color }) => ({ units: units[day] ?? 0, color }));
   return (
-    <DailyChart daily={daily} partsOf={partsOf} today={today}>
+    <DailyChart daily={daily} partsOf={partsOf} {...bars}>
       {(pointed) => (
         <ul className={classes.legend}>
           {series.map(({ key, name, color, units, total }) => (

@@ -1,18 +1,20 @@
 import { SegmentedControl } from '@mantine/core';
 import type { UsageSplit } from '../../api/usageReports';
 import { texts } from '../../texts';
+import classes from './SplitControl.module.css';
 
-interface Props {
-  splits: UsageSplit[];
-  split: UsageSplit;
-  onChange: (split: UsageSplit) => void;
+interface Props<Split> {
+  splits: readonly Split[];
+  split: Split;
+  onChange: (split: Split) => void;
 }
 
 /** What usage is split by. */
-export function SplitControl({ splits, split, onChange }: Props) {
+export function SplitControl<Split extends UsageSplit>({ splits, split, onChange }: Props<Split>) {
   return (
-    <SegmentedControl<UsageSplit>
+    <SegmentedControl<Split>
       aria-label={texts.usage.split}
+      classNames={classes}
       data={splits.map((value) => ({ value, label: texts.usage.splits[value] }))}
       value={split}
       onChange={onChange}

@@ -1,11 +1,12 @@
-import { Table, Text } from '@mantine/core';
+import { Anchor, Table, Text } from '@mantine/core';
 import type { ReactNode } from 'react';
+import { Link } from 'wouter';
 import type { DayUsage } from '../../api/dailyUsage';
-import { formatDate } from '../../format/calendar';
 import { formatInteger } from '../../format/locale';
 import { formatUsd } from '../../format/money';
 import { type Totals, totalsOf, unitsOf } from '../../format/usage';
 import { texts } from '../../texts';
+import { barName } from '../chart/barName';
 import { Money } from '../Money';
 import { useScrollRegion } from '../useScrollRegion';
 import { tableGap } from './rounding';
@@ -18,12 +19,17 @@ const words = texts.key.usage;
 interface Props {
   daily: DayUsage[];
   /** A column each, after the total of the day. */
-  series?: NamedSeries[];
+  series: NamedSeries[];
+  /** The rows are the hours of this zone. Absent for days. */
+  zone: string | undefined;
+  /** The page of what a day or hour is made of. */
+  hrefOf: (date: string) => string;
 }
 
-/** The newest day comes first, because people look for it. The total stays in view when the days scroll. */
-export function UsageTable({ daily, series = [] }: Props) {
-  const scrollRegion = useScrollRegion(words.table);
+/** The newest day or hour comes first, because people look for it. The total stays in view when the rows scroll. */
+export function UsageTable({ daily, series, zone, hrefOf }: Props) {
+  const label = zone === undefined ? words.table : words.tableByHour;
+  const scrollRegion = useScrollRegion(label);
   const rows = daily.map((day, index) => ({ day, parts: series.map(({ units }) => units[index] ?? 0) }));
   const gap = tableGap(
     daily.map(({ usd }) => unitsOf(usd)),
@@ -32,10 +38,10 @@ export function UsageTable({ daily, series = [] }: Props) {
   return (
     <div>
       <div {...scrollRegion} style={{ ...scrollRegion.style, maxHeight: '30rem' }} className={classes.region}>
-        <Table aria-label={words.table} verticalSpacing={8} className={classes.table}>
+        <Table aria-label={label} verticalSpacing={8} className={classes.table}>
           <Table.Thead>
             <Table.Tr>
-              <Table.Th scope="col">{words.date}</Table.Th>
+              <Table.Th scope="col">{zone === undefined ? words.date : words.hour}</Table.Th>
               <Header>{series.length > 0 ? words.total : words.usd}</Header>
               {series.map(({ key, name, color }) => (
                 <Header key={key}>
@@ -51,7 +57,16 @@ export function UsageTable({ daily, series = [] }: Props) {
           </Table.Thead>
           <Table.Tbody>
             {rows.toReversed().map(({ day, parts }) => (
-              <Figures key={day.date} name={formatDate(day.date)} figures={totalsOf([day])} parts={parts} />
+              <Figures
+                key={day.date}
+                name={
+                  <Anchor component={Link} href={hrefOf(day.date)} inherit>
+                    {barName(day.date, zone)}
+                  </Anchor>
+                }
+                figures={totalsOf([day])}
+                parts={parts}
+              />
             ))}
           </Table.Tbody>
           <Table.Tfoot>
@@ -77,7 +92,7 @@ function Header({ children }: { children: ReactNode }) {
 }
 
 interface FiguresProps {
-  name: string;
+  name: ReactNode;
   figures: Totals;
   /** The amounts of the series. */
   parts: number[];

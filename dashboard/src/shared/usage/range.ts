@@ -2,6 +2,7 @@ import type { DayRange } from '../../api/dailyUsage';
 import { limits } from '../../api/serverLimits';
 
 const DAY_MS = 86_400_000;
+const WEEK = 7;
 
 export const rangeChoices = [
   'today',
@@ -9,6 +10,8 @@ export const rangeChoices = [
   '7d',
   '30d',
   '90d',
+  'week',
+  'last_week',
   'month',
   'last_month',
   'custom',
@@ -41,13 +44,31 @@ export function plusDays(day: string, days: number): string {
   return new Date(Date.parse(day) + days * DAY_MS).toISOString().slice(0, 10);
 }
 
-/** The last days including today, or those of this month or the month before. */
-export function namedRange(choice: Exclude<RangeChoice, 'custom'>, today: string): DayRange {
+const weekdays = ['sunday', 'monday', 'tuesday', 'wednesday', 'thursday', 'friday', 'saturday'];
+
+/** The first day of the week of a day. `weekStarts` is a name such as "monday", as the server has it. */
+function firstOfWeek(day: string, weekStarts: string): string {
+  const first = Math.max(0, weekdays.indexOf(weekStarts));
+  return plusDays(day, -((new Date(day).getUTCDay() - first + WEEK) % WEEK));
+}
+
+/** The last days including today, or those of this week or month or the one before. */
+export function namedRange(
+  choice: Exclude<RangeChoice, 'custom'>,
+  today: string,
+  weekStarts: string,
+): DayRange {
   switch (choice) {
     case 'today':
       return { start: today, end: today };
     case 'yesterday':
       return { start: plusDays(today, -1), end: plusDays(today, -1) };
+    case 'week':
+      return { start: firstOfWeek(today, weekStarts), end: today };
+    case 'last_week': {
+      const end = plusDays(firstOfWeek(today, weekStarts), -1);
+      return { start: plusDays(end, 1 - WEEK), end };
+    }
     case 'month':
       return { start: firstOfMonth(today), end: today };
     case 'last_month': {
@@ -63,19 +84,18 @@ function firstOfMonth(day: string): string {
   return `${day.slice(0, 7)}-01`;
 }
 
-/** The days before a range, as many as it has. */
-export function rangeBefore({ start, end }: DayRange): DayRange {
-  const days = (Date.parse(end) - Date.parse(start)) / DAY_MS + 1;
-  return { start: plusDays(start, -days), end: plusDays(start, -1) };
+/** How many days a range has. */
+export function daysIn({ start, end }: DayRange): number {
+  return (Date.parse(end) - Date.parse(start)) / DAY_MS + 1;
 }
 
 /** Reads `range`, `from` and `to` of a query string. */
-export function readRange(params: URLSearchParams, today: string): RangeState {
+export function readRange(params: URLSearchParams, today: string, weekStarts: string): RangeState {
   const choice = rangeChoices.find((each) => each === params.get('range')) ?? DEFAULT_RANGE;
   const typed =
     choice === 'custom'
       ? { start: params.get('from') ?? '', end: params.get('to') ?? '' }
-      : namedRange(choice, today);
+      : namedRange(choice, today, weekStarts);
   return { choice, typed };
 }
 
@@ -96,9 +116,9 @@ function isDay(text: string): boolean {
   return /^(?!0000)\d{4}-\d{2}-\d{2}$/.test(text) && !Number.isNaN(Date.parse(text));
 }
 
-export function rangeProblem({ start, end }: DayRange): RangeProblem | undefined {
-  if (![start, end].every(isDay)) return 'incomplete';
-  const days = (Date.parse(end) - Date.parse(start)) / DAY_MS;
-  if (days < 0) return 'backwards';
-  return days >= limits.report_days ? 'too_long' : undefined;
+export function rangeProblem(range: DayRange): RangeProblem | undefined {
+  if (![range.start, range.end].every(isDay)) return 'incomplete';
+  const days = daysIn(range);
+  if (days < 1) return 'backwards';
+  return days > limits.report_days ? 'too_long' : undefined;
 }

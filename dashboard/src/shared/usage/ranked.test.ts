@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { MAX_RANKS, ranked } from './ranked';
+import { ranked } from './ranked';
 
 const row = (quota: number) => ({
   quota,
@@ -28,8 +28,11 @@ describe('a ranking', () => {
   });
 
   it('is limited, with shares of everything', () => {
-    const all = report(Array.from({ length: MAX_RANKS + 1 }, () => 500_000));
-    expect(ranked(all)).toHaveLength(MAX_RANKS);
     expect(ranked(report([500_000, 500_000]), 1)).toMatchObject([{ percent: 50 }]);
+  });
+
+  it('goes on from page to page, with shares of everything', () => {
+    const page = { rows: [row(500_000)], total: row(2_000_000), page: 3, page_size: 20 };
+    expect(ranked(page)).toMatchObject([{ rank: 41, percent: 25 }]);
   });
 });

@@ -1,19 +1,19 @@
 import type { Report, ReportRow } from '../../api/usageReports';
 
-/** How many rows a ranking shows. The export has all. */
-export const MAX_RANKS = 100;
-
 export interface Ranked extends ReportRow {
   rank: number;
   /** The share of the total spend. */
   percent: number;
 }
 
-/** The rows of a report with the highest spend, in their order. */
-export function ranked({ rows, total }: Pick<Report, 'rows' | 'total'>, count = MAX_RANKS): Ranked[] {
+type Ranking = Pick<Report, 'rows' | 'total' | 'page' | 'page_size'>;
+
+/** The first rows of a report, or of a page of it, in their order. All of them without a `count`. */
+export function ranked({ rows, total, page = 1, page_size = 0 }: Ranking, count = rows.length): Ranked[] {
+  const before = (page - 1) * page_size;
   return rows.slice(0, count).map((row, index) => ({
     ...row,
-    rank: index + 1,
+    rank: before + index + 1,
     percent: total.quota > 0 ? Math.round((row.quota / total.quota) * 100) : 0,
   }));
 }

@@ -19,8 +19,8 @@ function reports(others: number) {
   const names = Array.from({ length: others }, (_, index) => `model-${index}`);
   return {
     split: 'model' as const,
-    days: report([row(100, { date: FIRST }), row(others, { date: SECOND })]),
-    ranking: report([row(100, { model: 'top' }), ...names.map((model) => row(1, { model }))]),
+    time: report([row(100, { date: FIRST }), row(others, { date: SECOND })]),
+    top: report([row(100, { model: 'top' }), ...names.map((model) => row(1, { model }))]),
     both: report([
       row(100, { date: FIRST, model: 'top' }),
       ...names.map((model) => row(1, { date: SECOND, model })),
@@ -47,8 +47,25 @@ describe('the series of a chart', () => {
   it('add up to the days', () => {
     const all = reports(9);
     const series = seriesOf(all);
-    const sums = all.days.rows.map((_, day) => series.reduce((sum, { units }) => sum + (units[day] ?? 0), 0));
+    const sums = all.time.rows.map((_, day) => series.reduce((sum, { units }) => sum + (units[day] ?? 0), 0));
     expect(sums).toEqual([100, 9]);
+  });
+
+  it('have the spend of each hour, also of two that are called the same', () => {
+    // In Berlin, 2:00 to 3:00 came twice.
+    const hours = [1_792_886_400, 1_792_890_000];
+    const byHour = {
+      split: 'group' as const,
+      time: report(hours.map((hour) => row(3, { hour }))),
+      top: report([row(4, { group: 'default' }), row(2, { group: 'vip' })]),
+      both: report(
+        hours.flatMap((hour) => [row(2, { hour, group: 'default' }), row(1, { hour, group: 'vip' })]),
+      ),
+    };
+    expect(seriesOf(byHour)).toMatchObject([
+      { row: { group: 'default' }, units: [2, 2], total: 4 },
+      { row: { group: 'vip' }, units: [1, 1], total: 2 },
+    ]);
   });
 
   it('are absent if there is only one, or if there were too many rows', () => {

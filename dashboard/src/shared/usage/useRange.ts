@@ -1,12 +1,14 @@
 import { useSearchParams } from 'wouter';
 import type { DayRange } from '../../api/dailyUsage';
+import { useStatus } from '../../api/status';
 import { useLastDefined } from '../useLastDefined';
 import { type RangeState, rangeProblem, readRange, withRange } from './range';
 
-/** A range of days, kept in the query string. `range` is the last valid one. */
+/** A range of days, kept in the query string. `range` is the last valid one. Load the status before. */
 export function useRange(today: string) {
   const [params, setParams] = useSearchParams();
-  const state = readRange(params, today);
+  const { data: status } = useStatus();
+  const state = readRange(params, today, status?.week_starts ?? 'monday');
   const isValid = rangeProblem(state.typed) === undefined;
   // As a text, because an object would be another one in every render.
   const last = useLastDefined(isValid ? `${state.typed.start} ${state.typed.end}` : undefined);

@@ -1,10 +1,12 @@
-import { Group, Skeleton, Stack } from '@mantine/core';
+import { Group, Stack } from '@mantine/core';
 import { useSearchParams } from 'wouter';
 import { useStatus } from '../../../api/status';
 import type { ReportRow, UsageSplit } from '../../../api/usageReports';
 import { withFilters } from '../../../shared/listQuery';
 import { Name } from '../../../shared/Name';
 import { PageHeader } from '../../../shared/PageHeader';
+import { ReportSkeleton } from '../../../shared/Skeletons';
+import { ComparisonFields } from '../../../shared/usage/ComparisonFields';
 import { LatestRequests } from '../../../shared/usage/LatestRequests';
 import { RangeFields } from '../../../shared/usage/RangeFields';
 import { RefusedRequests } from '../../../shared/usage/RefusedRequests';
@@ -12,8 +14,9 @@ import { todayIn } from '../../../shared/usage/range';
 import { SplitControl } from '../../../shared/usage/SplitControl';
 import { rowName } from '../../../shared/usage/splitNames';
 import { UsageReport } from '../../../shared/usage/UsageReport';
+import { useComparison } from '../../../shared/usage/useComparison';
 import { useRange } from '../../../shared/usage/useRange';
-import { useSplit } from '../../../shared/usage/useSplit';
+import { useQueryChoice } from '../../../shared/useQueryChoice';
 import { texts } from '../../../texts';
 import { readId } from '../shared/id';
 import { UserLink } from '../shared/links';
@@ -21,8 +24,8 @@ import { UserSelect } from '../shared/UserSelect';
 import { keyAndOwner } from './keyAndOwner';
 
 const words = texts.adminUsage;
-const splitsOfUser: UsageSplit[] = ['model', 'token', 'gateway'];
-const splitsOfAll: UsageSplit[] = [...splitsOfUser, 'user'];
+const splitsOfUser = ['model', 'token', 'group', 'gateway'] as const;
+const splitsOfAll = [...splitsOfUser, 'user'] as const;
 
 /** The usage of all users, or of one of them. */
 export default function AllUsagePage() {
@@ -32,16 +35,14 @@ export default function AllUsagePage() {
   return (
     <>
       <PageHeader title={words.title} description={words.description} />
-      <Skeleton h={420} radius="lg" />
+      <ReportSkeleton />
     </>
   );
 }
 
-/** A row has what the report is split by. */
-function nameOf(row: ReportRow) {
-  if (row.token_id != null) return keyAndOwner(row);
-  if (row.user_id != null) return <UserLink id={row.user_id} name={row.username} fw={600} />;
-  const split = row.gateway_id === undefined ? 'model' : 'gateway';
+function nameOf(row: ReportRow, split: UsageSplit) {
+  if (split === 'token') return keyAndOwner(row);
+  if (split === 'user') return <UserLink id={row.user_id} name={row.username} fw={600} />;
   return <Name>{rowName(row, split, 'allUsers')}</Name>;
 }
 
@@ -51,14 +52,16 @@ function AllUsage({ timeZone }: { timeZone: string }) {
   const [params, setParams] = useSearchParams();
   const userId = readId(params.get('user_id'));
   const options = { scope: 'allUsers', range, userId } as const;
-  const splits = userId === undefined ? splitsOfAll : splitsOfUser;
-  const { split, setSplit } = useSplit(splits);
+  const { comparison, compare, setComparison } = useComparison(range, state.choice, today);
+  const splits: readonly [UsageSplit, ...UsageSplit[]] = userId === undefined ? splitsOfAll : splitsOfUser;
+  const [split, setSplit] = useQueryChoice('by', splits);
   return (
     <>
       <PageHeader title={words.title} description={words.description} />
-      <Stack gap="md">
+      <Stack gap="xl">
         <Group gap="sm" align="flex-start">
           <RangeFields today={today} state={state} onChange={setState} />
+          <ComparisonFields today={today} state={comparison} compare={compare} onChange={setComparison} />
           <UserSelect
             aria-label={words.user}
             placeholder={words.allUsers}
@@ -70,9 +73,16 @@ function AllUsage({ timeZone }: { timeZone: string }) {
           />
           <SplitControl splits={splits} split={split} onChange={setSplit} />
         </Group>
-        <UsageReport {...options} split={split} today={today} timeZone={timeZone} name={nameOf} />
+        <UsageReport
+          {...options}
+          split={split}
+          compare={compare}
+          today={today}
+          timeZone={timeZone}
+          name={nameOf}
+        />
         <RefusedRequests {...options} name={keyAndOwner} />
-        <LatestRequests {...options} name={keyAndOwner} />
+        <LatestRequests {...options} />
       </Stack>
     </>
   );

@@ -9,13 +9,14 @@ import {
 import { auditKey } from './adminAudit';
 import { api, call } from './client';
 import { ApiError } from './error';
+import { reloadOutlooks } from './outlook';
 import { type Page, pageBody, pageParams } from './page';
 import type { components } from './schema';
 import { listingQuery, type TokenListing } from './tokenListing';
 import { answered, asked } from './tokenSwitch';
 import type { Switchable } from './tokens';
 
-const tokensKey = ['admin', 'tokens'] as const;
+export const tokensKey = ['admin', 'tokens'] as const;
 const listKey = [...tokensKey, 'list'] as const;
 const oneKey = (id: number) => [...tokensKey, 'one', id] as const;
 const ENABLED = 1;
@@ -108,6 +109,7 @@ export function useSwitchAnyToken() {
       if (client.isMutating({ mutationKey: tokensKey }) > 1) return;
       client.invalidateQueries({ queryKey: tokensKey });
       client.invalidateQueries({ queryKey: auditKey });
+      reloadOutlooks(client);
     },
   });
 }

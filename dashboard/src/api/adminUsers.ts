@@ -1,6 +1,7 @@
 import { keepPreviousData, queryOptions, useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { auditKey } from './adminAudit';
 import { api, call } from './client';
+import { reloadOutlooks } from './outlook';
 import { pageParams } from './page';
 import type { components } from './schema';
 import { limits } from './serverLimits';
@@ -85,18 +86,20 @@ export function useReadAccount() {
   return (id: number) => client.fetchQuery({ ...oneAccount(id), staleTime: 0 });
 }
 
-function useRefresh() {
+/** Loads again what depends on accounts, with the IDs of those that were changed. */
+export function useRefreshUsers() {
   const client = useQueryClient();
-  return (user?: User) => {
+  return (...ids: number[]) => {
     client.invalidateQueries({ queryKey: usersKey });
     client.invalidateQueries({ queryKey: auditKey });
+    reloadOutlooks(client);
     const own = client.getQueryData<User>(sessionKey);
-    if (user && user.id === own?.id) client.invalidateQueries({ queryKey: sessionKey });
+    if (own && ids.includes(own.id)) client.invalidateQueries({ queryKey: sessionKey });
   };
 }
 
 export function useCreateUser() {
-  const refresh = useRefresh();
+  const refresh = useRefreshUsers();
   return useMutation({
     mutationFn: (body: NewUser) => call(api.POST('/api/admin/users', { body })),
     onSuccess: () => refresh(),
@@ -104,11 +107,11 @@ export function useCreateUser() {
 }
 
 export function useEditUser() {
-  const refresh = useRefresh();
+  const refresh = useRefreshUsers();
   return useMutation({
     mutationFn: ({ id, patch }: { id: number; patch: UserPatch }) =>
       call(api.PATCH('/api/admin/users/{id}', { params: { path: { id } }, body: patch })),
-    onSuccess: (user) => refresh(user),
+    onSuccess: (user) => refresh(user.id),
   });
 }
 
@@ -117,10 +120,10 @@ export function grantQuota(id: number, grant: Grant): Promise<User> {
 }
 
 export function useGrantQuota() {
-  const refresh = useRefresh();
+  const refresh = useRefreshUsers();
   return useMutation({
     mutationFn: ({ id, grant }: { id: number; grant: Grant }) => grantQuota(id, grant),
-    onSuccess: (user) => refresh(user),
+    onSuccess: (user) => refresh(user.id),
     // The server may have changed the wallet before the connection was lost.
     onError: () => refresh(),
   });

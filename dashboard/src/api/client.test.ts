@@ -55,6 +55,14 @@ describe('call', () => {
     expect(failure.aboutOneOf([]).about).toBeUndefined();
   });
 
+  it('knows what is wrong with each of many', async () => {
+    const faults = [{ line: 2, username: 'ana', error: 'not_found', message: 'there is no such user' }];
+    const body = { success: false, message: 'line 2: no such user', error: 'not_found', faults };
+    expect((await failureOf(Response.json(body, { status: 404 }))).faults).toEqual(faults);
+    const other = { success: false, message: 'no such user', error: 'not_found' };
+    expect((await failureOf(Response.json(other, { status: 404 }))).faults).toEqual([]);
+  });
+
   it('does not call a server unreachable that answers something else', async () => {
     const failure = await failureOf(html(500));
     expect(failure).toMatchObject({ status: 500, code: 'unexpected_answer', isTransient: false });

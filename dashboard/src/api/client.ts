@@ -1,7 +1,7 @@
 import createClient from 'openapi-fetch';
 import { texts } from '../texts';
 import { reportResult } from './connection';
-import { ApiError } from './error';
+import { ApiError, type Fault } from './error';
 import type { paths } from './schema';
 
 // The server stops after 30 seconds. This limit is for connections that were lost without an error.
@@ -64,6 +64,7 @@ interface Envelope {
   message?: string;
   error?: string;
   id?: number;
+  faults?: Fault[];
 }
 
 function isEnvelope(body: unknown): body is Envelope {
@@ -79,6 +80,8 @@ function refusal(body: Envelope, response: Response): ApiError | undefined {
     body.message ?? texts.common.failure.unexpected,
     Number.isFinite(wait) ? wait : undefined,
     body.id,
+    undefined,
+    body.faults,
   );
 }
 

@@ -3,6 +3,9 @@ import type { components } from './schema';
 /** The codes of the API's failures. A newer server may have more. */
 export type ErrorCode = components['schemas']['ErrorCode'];
 
+/** What is wrong with one of many users. */
+export type Fault = components['schemas']['FaultBody'];
+
 /** A failed API call. Without a response from the API, `status` is 0 and `code` is `unreachable`. */
 export class ApiError extends Error {
   override readonly name = 'ApiError';
@@ -17,6 +20,8 @@ export class ApiError extends Error {
     readonly id?: number,
     /** Its name. */
     readonly about?: string,
+    /** Of a change of many users, each that is a reason. */
+    readonly faults: Fault[] = [],
   ) {
     super(message);
   }

@@ -2,6 +2,7 @@ import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { changeTokens } from './changeTokens';
 import { api, call } from './client';
 import { hasCode } from './error';
+import { reloadOutlooks } from './outlook';
 import type { components } from './schema';
 import { removeTokens, replaceTokens, tokensKey } from './tokenCache';
 import { readVersion, type Token, type VersionedToken } from './tokens';
@@ -31,7 +32,7 @@ export function useCreateToken() {
   });
 }
 
-interface Update {
+export interface Update {
   /** The token that the changes are about. */
   known: VersionedToken;
   changes: TokenChanges;
@@ -40,14 +41,23 @@ interface Update {
 /** The saved token, or the token as somebody else changed it meanwhile. Then nothing was saved. */
 export type Updated = { saved: Token } | { theirs: VersionedToken };
 
-async function update({ known: { data, etag }, changes }: Update): Promise<Updated> {
-  const params = { header: { 'If-Match': etag } };
+export async function versioned(
+  saving: Promise<Token>,
+  read: () => Promise<VersionedToken>,
+): Promise<Updated> {
   try {
-    return { saved: await call(api.PUT('/api/token/', { params, body: { ...changes, id: data.id } })) };
+    return { saved: await saving };
   } catch (error) {
     if (!hasCode(error as Error, 'token_changed')) throw error;
-    return { theirs: await readVersion(data.id) };
+    return { theirs: await read() };
   }
+}
+
+function update({ known: { data, etag }, changes }: Update): Promise<Updated> {
+  const { id } = data;
+  const params = { header: { 'If-Match': etag } };
+  const saving = call(api.PUT('/api/token/', { params, body: { ...changes, id } }));
+  return versioned(saving, () => readVersion(id, true));
 }
 
 export function useUpdateToken() {
@@ -57,6 +67,7 @@ export function useUpdateToken() {
     onSuccess: (updated) => {
       replaceTokens(client, ['saved' in updated ? updated.saved : updated.theirs.data]);
       client.invalidateQueries({ queryKey: tokensKey });
+      reloadOutlooks(client);
     },
   });
 }

@@ -4,13 +4,26 @@ import { api, call } from './client';
 // Groups and models change only when the service restarts.
 const staleTime = Number.POSITIVE_INFINITY;
 
-/** The groups that a token can have, by name. */
-export function useGroups() {
+interface Group {
+  desc: string;
+  /** The price factor. */
+  ratio: number | string;
+}
+
+/** The groups that a token can have, by name. With `ofGroup`, those of a token of somebody else in this group. */
+export function useGroups(ofGroup?: string) {
   return useQuery({
-    queryKey: ['groups'],
-    queryFn: ({ signal }) => call(api.GET('/api/user/self/groups', { signal })),
+    queryKey: ['groups', ofGroup],
+    queryFn: ({ signal }): Promise<Record<string, Group>> =>
+      ofGroup === undefined ? call(api.GET('/api/user/self/groups', { signal })) : groupsOf(ofGroup, signal),
     staleTime,
   });
+}
+
+async function groupsOf(group: string, signal: AbortSignal): Promise<Record<string, Group>> {
+  const { groups } = await call(api.GET('/api/admin/settings', { signal }));
+  const usable = groups.filter(({ name, open }) => open || name === group);
+  return Object.fromEntries(usable.map(({ name, description: desc, ratio }) => [name, { desc, ratio }]));
 }
 
 /** The names of the known models. */

@@ -114,17 +114,19 @@ export function useReadToken() {
 
 export type VersionedToken = Versioned<Token>;
 
-/** Reads a token with its version, to send changes of exactly this version. */
-export function readVersion(id: number, signal?: AbortSignal): Promise<VersionedToken> {
-  return callVersioned(api.GET('/api/token/{id}/details', { params: { path: { id } }, signal }));
+/** Reads a token with its version, to send changes of exactly this version. Only administrators read those of others. */
+export function readVersion(id: number, isOwn: boolean, signal?: AbortSignal): Promise<VersionedToken> {
+  const request = { params: { path: { id } }, signal };
+  if (!isOwn) return callVersioned(api.GET('/api/admin/tokens/{id}', request));
+  return callVersioned(api.GET('/api/token/{id}/details', request));
 }
 
 /** One token with its version, read once for a form. Sends nothing without an ID. */
-export function useTokenVersion(id: number | undefined) {
+export function useTokenVersion(id: number | undefined, isOwn: boolean) {
   return useQuery({
     // Not one of the queries about tokens, which a change loads again.
     queryKey: ['token_version', id],
-    queryFn: ({ signal }) => readVersion(id ?? 0, signal),
+    queryFn: ({ signal }) => readVersion(id ?? 0, isOwn, signal),
     enabled: id !== undefined,
     staleTime: Number.POSITIVE_INFINITY,
     // The next form reads it again.

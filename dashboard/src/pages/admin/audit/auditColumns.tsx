@@ -57,5 +57,8 @@ export function auditColumns(onDetails: (line: AuditLine) => void): Column<Audit
 /** The entries of one actor. */
 export const actorColumns = [time, action, subject, ip];
 
+/** The entries about one account and what it has. */
+export const targetColumns = [time, actor, action, subject];
+
 /** The entries about one resource. */
 export const subjectColumns = [time, actor, action, ip];

@@ -44,6 +44,14 @@ describe('detailsOf', () => {
     ]);
   });
 
+  it('does not show the name of the call that changed many wallets', () => {
+    const details = { from: '0', to: '500000', batch: '4f1c', note: 'May' };
+    expect(detailsOf({ details, changes: [] })).toEqual([
+      { label: 'Wallet', value: '$0.00 → $1.00' },
+      { label: 'Note', value: 'May' },
+    ]);
+  });
+
   it('shows changes as text', () => {
     expect(
       detailsOf({ details: { fields: 'status,max_tokens', status: '2', role: '10' }, changes: [] }),

@@ -61,7 +61,8 @@ export function ownerName({
 
 /** The details and the changes of an entry as labels and values. */
 export function detailsOf({ details, changes }: Pick<AuditLine, 'details' | 'changes'>): Detail[] {
-  const { from, to, grace_from, grace_seconds, ...others } = details;
+  // `batch` names a call, for its undo.
+  const { from, to, grace_from, grace_seconds, batch: _, ...others } = details;
   // The changes name the fields too; entries of older versions have none. An edit can change nothing.
   const facts = Object.entries(others).filter(
     ([name, value]) => name !== 'fields' || (changes.length === 0 && value !== ''),

@@ -1,6 +1,9 @@
-import { Stack, Text } from '@mantine/core';
+import { Button, Stack, Text } from '@mantine/core';
+import { Link } from 'wouter';
 import { useAnyToken } from '../../../api/adminTokens';
+import { useAccount } from '../../../api/adminUsers';
 import { ApiError } from '../../../api/error';
+import { useUser } from '../../../api/session';
 import { DetailsPending } from '../../../shared/DetailsPending';
 import { ImportedBadge } from '../../../shared/ImportedBadge';
 import { PageHeader } from '../../../shared/PageHeader';
@@ -13,13 +16,18 @@ import { AuditSection } from '../audit/AuditSection';
 import { subjectColumns } from '../audit/auditColumns';
 import { UserLink } from '../shared/links';
 import { AdminTokenSwitch } from '../tokens/AdminTokenSwitch';
+import { mayChangeKeys } from '../users/permissions';
+import { OthersKeyActions } from './OthersKeyActions';
 import { TokenNotFound } from './TokenNotFound';
 
 const words = texts.adminKey;
 const back = { href: '/admin/tokens', label: words.back };
 
 export function TokenDetails({ id }: { id: number }) {
+  const admin = useUser();
   const { data: token, error, refetch } = useAnyToken(id);
+  const isOwn = token?.user_id === admin.id;
+  const { data: owner } = useAccount(isOwn ? undefined : token?.user_id);
 
   if (error instanceof ApiError && error.status === 404) return <TokenNotFound id={id} />;
   if (!token) {
@@ -36,9 +44,19 @@ export function TokenDetails({ id }: { id: number }) {
           </>
         }
         back={back}
-        actions={<AdminTokenSwitch label={texts.key.allow} labelPosition="left" token={token} />}
+        actions={
+          <>
+            <AdminTokenSwitch label={texts.key.allow} labelPosition="left" token={token} />
+            {isOwn && (
+              <Button component={Link} href={`/keys/${id}`} variant="default">
+                {words.openOwn}
+              </Button>
+            )}
+            {owner && mayChangeKeys(admin, owner) && <OthersKeyActions token={token} owner={owner} />}
+          </>
+        }
       />
-      <Stack gap="lg">
+      <Stack gap="xl">
         <LockedAlert token={token} />
         <KeyFacts
           token={token}

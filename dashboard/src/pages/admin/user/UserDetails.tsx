@@ -10,12 +10,13 @@ import { PageHeader } from '../../../shared/PageHeader';
 import { RefusedRequests } from '../../../shared/usage/RefusedRequests';
 import { texts } from '../../../texts';
 import { AuditSection } from '../audit/AuditSection';
-import { actorColumns } from '../audit/auditColumns';
+import { actorColumns, targetColumns } from '../audit/auditColumns';
 import { TokenLink } from '../shared/links';
-import { mayManage } from '../users/permissions';
+import { mayChangeKeys, mayManage } from '../users/permissions';
 import { type UserDialog, UserDialogs } from '../users/UserDialogs';
 import { UserMenu } from '../users/UserMenu';
 import { AccountStatus } from '../users/userColumns';
+import { CreateKeyButton } from './CreateKeyButton';
 import { UserFacts } from './UserFacts';
 import { UserKeys } from './UserKeys';
 import { UserNotFound } from './UserNotFound';
@@ -44,6 +45,7 @@ export function UserDetails({ id }: { id: number }) {
         back={back}
         actions={
           <>
+            {mayChangeKeys(admin, user) && <CreateKeyButton owner={user} />}
             {mayManage(admin, user) && (
               <Button
                 variant="default"
@@ -57,7 +59,7 @@ export function UserDetails({ id }: { id: number }) {
           </>
         }
       />
-      <Stack gap="lg">
+      <Stack gap="xl">
         <UserFacts user={user} />
         <UserSpend userId={id} />
         <RefusedRequests
@@ -67,6 +69,7 @@ export function UserDetails({ id }: { id: number }) {
         />
         <UserKeys userId={id} />
         <WalletSection userId={id} />
+        <AuditSection words={words.changes} filter={{ user_id: String(id) }} columns={targetColumns} />
         <AuditSection words={words.activity} filter={{ actor_id: String(id) }} columns={actorColumns} />
       </Stack>
       <UserDialogs

@@ -10,7 +10,7 @@ import { tokenColumns } from '../tokens/tokenColumns';
 
 const words = texts.adminUser.keys;
 const ROWS = 5;
-const columns = tokenColumns.filter(({ key }) => key !== 'owner');
+const columns = tokenColumns().filter(({ key }) => key !== 'owner');
 
 /** The keys of the user that were used last. */
 export function UserKeys({ userId }: { userId: number }) {

@@ -1,10 +1,11 @@
-import { TextInput } from '@mantine/core';
+import { Fieldset, Stack, TextInput } from '@mantine/core';
 import { useCreateUser } from '../../../api/adminUsers';
 import { useUser } from '../../../api/session';
 import { parseUsd, type UsdError } from '../../../format/typed';
 import { SecretFormDialog } from '../../../shared/form/SecretFormDialog';
 import { SendForm } from '../../../shared/form/SendForm';
 import { useSendForm } from '../../../shared/form/useSendForm';
+import { PeriodLimitFields } from '../../../shared/limits/PeriodLimitFields';
 import { notifySuccess } from '../../../shared/notify';
 import { texts } from '../../../texts';
 import { PasswordField } from './PasswordField';
@@ -12,7 +13,7 @@ import { isTooShort, noPassword } from './password';
 import { assignableRoles } from './permissions';
 import { UserFields } from './UserFields';
 import { type Account, useHandOver } from './useHandOver';
-import { emptyUserForm, limitError, newUserOf, userRefusals } from './userForm';
+import { emptyUserForm, limitError, newUserOf, periodErrors, userRefusals } from './userForm';
 
 const words = texts.adminUsers.createDialog;
 const { fields } = texts.adminUsers;
@@ -41,11 +42,12 @@ function CreateUserForm({ onDone, onCancel }: FormProps) {
   const create = useCreateUser();
   const { form, ...sending } = useSendForm({
     initialValues: { ...emptyUserForm, username: '', password: noPassword, wallet: '' },
-    validate: ({ username, password, max_tokens, wallet }, submitted) => ({
+    validate: ({ username, password, max_tokens, wallet, period_limits }, submitted) => ({
       username: submitted && username.trim() === '' && fields.usernameMissing,
       password: submitted && isTooShort(password.text) && texts.adminUsers.password.tooShort,
       max_tokens: limitError(max_tokens),
       wallet: walletError(wallet),
+      ...periodErrors(period_limits),
     }),
     mutation: create,
     refusals: userRefusals,
@@ -81,6 +83,11 @@ function CreateUserForm({ onDone, onCancel }: FormProps) {
           {...form.getInputProps('wallet')}
         />
       </UserFields>
+      <Fieldset legend={fields.periodLimits}>
+        <Stack gap="sm">
+          <PeriodLimitFields form={form} usage={undefined} />
+        </Stack>
+      </Fieldset>
     </SendForm>
   );
 }

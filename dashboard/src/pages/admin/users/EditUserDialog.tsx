@@ -1,18 +1,16 @@
 import { Fieldset, Stack } from '@mantine/core';
 import { useEditUser } from '../../../api/adminUsers';
-import { periods } from '../../../api/limits';
 import { useUser } from '../../../api/session';
 import { FormModal } from '../../../shared/form/FormModal';
 import { SendForm } from '../../../shared/form/SendForm';
 import { useSendForm } from '../../../shared/form/useSendForm';
-import { periodError } from '../../../shared/limits/draft';
 import { PeriodLimitFields } from '../../../shared/limits/PeriodLimitFields';
 import { notifySuccess } from '../../../shared/notify';
 import { texts } from '../../../texts';
 import { assignableRoles, mayLockOut } from './permissions';
 import type { UserDialogProps } from './UserDialogs';
 import { UserFields } from './UserFields';
-import { limitError, type UserForm, userFormOf, userPatchOf, userRefusals } from './userForm';
+import { limitError, periodErrors, type UserForm, userFormOf, userPatchOf, userRefusals } from './userForm';
 
 const words = texts.adminUsers.editDialog;
 
@@ -37,9 +35,7 @@ function EditUserForm({ user, startsAt, onClose }: Omit<Props, 'opened'>) {
     initialValues: userFormOf(user),
     validate: ({ max_tokens, period_limits }) => ({
       max_tokens: limitError(max_tokens),
-      ...Object.fromEntries(
-        periods.map((period) => [`period_limits.${period}`, periodError(period_limits[period])]),
-      ),
+      ...periodErrors(period_limits),
     }),
     mutation: edit,
     refusals: userRefusals,

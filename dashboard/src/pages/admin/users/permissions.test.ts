@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { assignableRoles, mayEnable, mayLockOut, mayManage } from './permissions';
+import { assignableRoles, mayChangeKeys, mayEnable, mayLockOut, mayManage } from './permissions';
 
 const user = { id: 1, role: 1 as const };
 const administrator = { id: 2, role: 10 as const };
@@ -25,6 +25,15 @@ describe('permissions', () => {
     expect(mayLockOut(root, { id: 5, role: 100 as const })).toBe(true);
     expect(mayLockOut(administrator, user)).toBe(true);
     expect(mayLockOut(administrator, other)).toBe(false);
+  });
+
+  it('lets administrators change the keys of users, and root those of all others, with API access', () => {
+    const has = { token_api_enabled: true };
+    expect(mayChangeKeys(administrator, { ...user, ...has })).toBe(true);
+    expect(mayChangeKeys(administrator, { ...user, token_api_enabled: false })).toBe(false);
+    expect(mayChangeKeys(administrator, { ...other, ...has })).toBe(false);
+    expect(mayChangeKeys(root, { ...other, ...has })).toBe(true);
+    expect(mayChangeKeys(root, { ...root, ...has })).toBe(false);
   });
 
   it('lets only root enable what root disabled', () => {

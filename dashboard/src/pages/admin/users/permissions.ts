@@ -20,6 +20,11 @@ export function mayLockOut(actor: Who, subject: Who): boolean {
   return actor.id !== subject.id && mayManage(actor, subject);
 }
 
+/** Administrators can change the keys of users who have API access, and root those of all others who have it. */
+export function mayChangeKeys(actor: Who, owner: Who & Pick<User, 'token_api_enabled'>): boolean {
+  return mayLockOut(actor, owner) && owner.token_api_enabled;
+}
+
 /** Only root can enable an account that root disabled. */
 export function mayEnable(actor: Who, subject: Disabled): boolean {
   return actor.role >= roles.root || subject.disabled_by !== 'root';

@@ -8,6 +8,8 @@ import { limitedPeriods } from '../../../shared/limits/periodBar';
 import { Money } from '../../../shared/Money';
 import { Name } from '../../../shared/Name';
 import { RelativeTime } from '../../../shared/RelativeTime';
+import { selectColumn } from '../../../shared/selection/selectColumn';
+import type { Selection } from '../../../shared/selection/useSelection';
 import { ToneBadge } from '../../../shared/ToneBadge';
 import { texts } from '../../../texts';
 import { UserLink } from '../shared/links';
@@ -18,8 +20,12 @@ import classes from './userColumns.module.css';
 
 const words = texts.adminUsers;
 
-export function userColumns(onOpen: (dialog: UserDialog, user: User) => void): Column<User>[] {
+export function userColumns(
+  onOpen: (dialog: UserDialog, user: User) => void,
+  selection: Selection<User>,
+): Column<User>[] {
   return [
+    selectColumn(selection, texts.adminBulk.select, ({ username }) => username),
     { key: 'user', header: words.columns.user, place: 'title', cell: (user) => <Names user={user} /> },
     { key: 'role', header: words.columns.role, cell: (user) => roleName(user.role) },
     {

@@ -85,4 +85,11 @@ describe('newUserOf', () => {
       max_tokens: -1,
     });
   });
+
+  it('contains only the limits that the account gets', () => {
+    const period_limits = { day: '', week: '10', month: ' ' };
+    expect(newUserOf({ ...emptyUserForm, period_limits }, 'ana', 'secret-123').period_limits).toEqual({
+      week: 5_000_000,
+    });
+  });
 });

@@ -1,4 +1,5 @@
 import type { NewUser, UserPatch } from '../../../api/adminUsers';
+import { NO_LIMIT, type PeriodLimits, periods } from '../../../api/limits';
 import { requestLimits, roles } from '../../../api/serverLimits';
 import type { Role, User } from '../../../api/session';
 import { parseInteger } from '../../../format/typed';
@@ -8,6 +9,7 @@ import {
   emptyPeriods,
   type PeriodDraft,
   periodDraftOf,
+  periodError,
   periodLimitsOf,
 } from '../../../shared/limits/draft';
 import { texts } from '../../../texts';
@@ -22,10 +24,11 @@ export interface UserForm {
   token_api_enabled: boolean;
   /** As typed. Empty means the default limit. */
   max_tokens: string;
-  /** Only for changes: a new account has no limits. */
   period_limits: PeriodDraft;
 }
 
+/** Of an account without any. */
+const NO_LIMITS: PeriodLimits = { day: NO_LIMIT, week: NO_LIMIT, month: NO_LIMIT };
 const GENERAL_LIMIT = requestLimits.NewUserBody.max_tokens.minimum;
 
 export const emptyUserForm: UserForm = {
@@ -62,6 +65,10 @@ export function limitError(typed: string): string | undefined {
   return readLimit(typed) === undefined ? texts.adminUsers.fields.limitError : undefined;
 }
 
+export function periodErrors(draft: PeriodDraft) {
+  return Object.fromEntries(periods.map((period) => [`period_limits.${period}`, periodError(draft[period])]));
+}
+
 /** The fields at which the server refuses what only it can check. */
 export const userRefusals = atField({
   invalid_username: 'username',
@@ -82,6 +89,7 @@ export function newUserOf(form: UserForm, username: string, password: string, qu
     group: form.group || undefined,
     token_api_enabled: isEnabledByRole(form.role) ? undefined : form.token_api_enabled,
     max_tokens: readLimit(form.max_tokens),
+    period_limits: changedLimits(periodLimitsOf(form.period_limits), NO_LIMITS),
   };
 }
 

@@ -1,14 +1,12 @@
-import { Anchor, Button, Group, Modal, Radio, Stack, Text } from '@mantine/core';
+import { Anchor, Text } from '@mantine/core';
 import { useState } from 'react';
 import { Link } from 'wouter';
 import { type Rotated, useRotateToken } from '../../../api/oldKeys';
 import type { Token } from '../../../api/tokens';
-import { FailureMessage } from '../../../shared/FailureMessage';
 import { FOCUS_RETURN_MS } from '../../../shared/focus';
-import { useLastDefined } from '../../../shared/useLastDefined';
 import { texts } from '../../../texts';
 import { oldKeyRefusalsHref } from '../oldKeyRefusalsHref';
-import { DEFAULT_GRACE, endsAtOnce, type GraceChoice, graceChoices, graces } from './grace';
+import { GraceDialog } from './GraceDialog';
 import { NewKeyDialog } from './NewKeyDialog';
 
 interface Props {
@@ -32,85 +30,26 @@ const words = texts.keys.replace;
  */
 export function ReplaceKeyDialog({ token, onClose }: Props) {
   const rotate = useRotateToken();
-  const shown = useLastDefined(token);
-  const [choice, setChoice] = useState<GraceChoice>(DEFAULT_GRACE);
   const [replaced, setReplaced] = useState<Replaced>();
   const [isShown, setShown] = useState(false);
-  const dangerous = endsAtOnce(choice);
-
-  function close() {
-    if (!rotate.isPending) onClose();
-  }
-
-  function showNewKey() {
-    rotate.reset();
-    setChoice(DEFAULT_GRACE);
-    if (replaced) setTimeout(() => setShown(true), FOCUS_RETURN_MS);
-  }
 
   function forget() {
     setReplaced(undefined);
     setShown(false);
   }
 
-  function replace(of: Token) {
-    const onSuccess = ({ key, masked_key, old_keys }: Rotated) => {
-      setReplaced({ token: { ...of, key, masked_key }, leaked: dangerous, hasOthers: old_keys.length > 0 });
-      onClose();
-    };
-    rotate.mutate({ id: of.id, grace: graces[choice] }, { onSuccess });
-  }
-
   return (
     <>
-      <Modal
-        opened={token !== undefined}
-        onClose={close}
-        onExitTransitionEnd={showNewKey}
-        title={shown && words.title(shown.name)}
-      >
-        <Stack>
-          <Text>{words.explanation}</Text>
-          <Radio.Group
-            label={words.question}
-            value={choice}
-            onChange={(next) => {
-              setChoice(next as GraceChoice);
-              rotate.reset();
-            }}
-          >
-            <Stack gap="sm" mt="xs">
-              {graceChoices.map((each) => (
-                <Radio
-                  key={each}
-                  value={each}
-                  color={endsAtOnce(each) ? 'red' : undefined}
-                  label={words.choices[each].label}
-                  description={words.choices[each].hint}
-                  data-autofocus={each === choice || undefined}
-                />
-              ))}
-            </Stack>
-          </Radio.Group>
-          {rotate.error && (
-            <Text c="var(--mantine-color-error)" role="alert">
-              <FailureMessage error={rotate.error} />
-            </Text>
-          )}
-          <Group justify="flex-end">
-            <Button variant="default" onClick={close}>
-              {texts.common.cancel}
-            </Button>
-            <Button
-              color={dangerous ? 'red' : undefined}
-              loading={rotate.isPending}
-              onClick={() => shown && replace(shown)}
-            >
-              {dangerous ? words.confirmLeaked : words.confirm}
-            </Button>
-          </Group>
-        </Stack>
-      </Modal>
+      <GraceDialog
+        token={token}
+        explanation={words.explanation}
+        mutation={rotate}
+        onReplaced={(of, { key, masked_key, old_keys }: Rotated, leaked) =>
+          setReplaced({ token: { ...of, key, masked_key }, leaked, hasOthers: old_keys.length > 0 })
+        }
+        onClosed={() => replaced && setTimeout(() => setShown(true), FOCUS_RETURN_MS)}
+        onClose={onClose}
+      />
       <NewKeyDialog
         created={isShown ? replaced?.token : undefined}
         hint={replaced?.leaked ? words.hintLeaked : words.hint}

@@ -1,9 +1,9 @@
 import { Select, Text } from '@mantine/core';
-import { useUser } from '../../../api/session';
 import { useGroups } from '../../../api/tokenOptions';
 import { texts } from '../../../texts';
 import { AUTO } from '../groupName';
 import type { FieldProps } from './FieldProps';
+import { useOtherOwner, useOwner } from './owner';
 
 const words = texts.keys.form;
 const { label, hint } = texts.keys.fields.group;
@@ -15,10 +15,12 @@ interface GroupOption {
 
 export function GroupField({ form }: FieldProps) {
   const { group } = form.values;
-  const { group: ownGroup } = useUser();
-  const groups = useGroups();
+  const { group: ownersGroup } = useOwner();
+  const other = useOtherOwner();
+  const groups = useGroups(other?.group);
+  const { ownGroup, ownGroupHint } = other ? words.ofOther : words;
   const options = new Map<string, GroupOption>([
-    ['', { label: words.ownGroup(ownGroup), hint: words.ownGroupHint }],
+    ['', { label: ownGroup(ownersGroup), hint: ownGroupHint }],
     [AUTO, { label: words.autoGroup, hint: words.autoGroupHint }],
   ]);
   for (const [name, { desc, ratio }] of Object.entries(groups.data ?? {})) {

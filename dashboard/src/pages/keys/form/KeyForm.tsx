@@ -1,5 +1,6 @@
 import { Alert, Button, Fieldset, Group, Stack } from '@mantine/core';
 import { type ComponentType, useContext, useLayoutEffect, useRef, useState } from 'react';
+import { ApiError } from '../../../api/error';
 import type { TokenFieldName } from '../../../api/tokenChanges';
 import type { Token, VersionedToken } from '../../../api/tokens';
 import { FailureMessage } from '../../../shared/FailureMessage';
@@ -7,6 +8,7 @@ import { DiscardContext } from '../../../shared/form/discard';
 import { markFirst } from '../../../shared/form/markFirst';
 import { useSendForm } from '../../../shared/form/useSendForm';
 import { texts } from '../../../texts';
+import { textOf } from '../../../texts/textOf';
 import { Advanced } from './Advanced';
 import { ConflictDialog } from './conflict/ConflictDialog';
 import { copyOf, draftOf, emptyDraft } from './draft';
@@ -28,6 +30,7 @@ import classes from './KeyForm.module.css';
 import { ModelsField } from './ModelsField';
 import { NameField } from './NameField';
 import { NoteField } from './NoteField';
+import { useOtherOwner } from './owner';
 import { PeriodFields } from './PeriodFields';
 import { QuotaField } from './QuotaField';
 import { RateFields } from './RateFields';
@@ -89,6 +92,7 @@ export function KeyForm({ known: initial, template, fix, onCreated, onClose }: P
   });
   const ref = useRef<HTMLFormElement>(null);
   useLayoutEffect(() => markFirst(ref.current, fix?.path), [fix]);
+  const other = useOtherOwner();
   const cancel = useContext(DiscardContext)?.requestClose;
 
   /** Shows the token as somebody else changed it, instead of what was typed. */
@@ -126,7 +130,7 @@ export function KeyForm({ known: initial, template, fix, onCreated, onClose }: P
       <div className={classes.footer}>
         {failure && (
           <Alert color="red" title={words.refused} mb="md">
-            <FailureMessage error={failure} />
+            <FailureMessage error={other ? aboutOwner(failure) : failure} />
           </Alert>
         )}
         <Group justify="flex-end">
@@ -140,6 +144,12 @@ export function KeyForm({ known: initial, template, fix, onCreated, onClose }: P
       </div>
     </form>
   );
+}
+
+/** The texts of some failures speak to the owner. */
+function aboutOwner(failure: Error): Error {
+  const text = failure instanceof ApiError ? textOf(words.ofOther.errors, failure.code) : undefined;
+  return text === undefined ? failure : new Error(text);
 }
 
 function Fields({ section: { main, names }, ...props }: FieldProps & { section: Section }) {

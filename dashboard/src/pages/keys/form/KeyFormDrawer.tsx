@@ -1,5 +1,6 @@
 import { Drawer } from '@mantine/core';
 import { useEffect } from 'react';
+import type { User } from '../../../api/session';
 import { type Token, useTokenVersion } from '../../../api/tokens';
 import { DiscardContext, useDiscard } from '../../../shared/form/discard';
 import { notifyFailure } from '../../../shared/notify';
@@ -8,6 +9,7 @@ import { useLoaded } from '../../../shared/useLoaded';
 import { texts } from '../../../texts';
 import type { Fix } from './fix';
 import classes from './KeyFormDrawer.module.css';
+import { OtherOwnerContext } from './owner';
 
 interface Props {
   opened: boolean;
@@ -17,6 +19,8 @@ interface Props {
   template?: Token;
   /** What to change in the token. */
   fix?: Fix;
+  /** Its owner, if that is somebody else. Then the created token has no key. */
+  owner?: User;
   onCreated?: (token: Token) => void;
   onClose: () => void;
 }
@@ -24,25 +28,27 @@ interface Props {
 /** Most visits open no form, and it needs many components. */
 const loadForm = () => import('./KeyForm');
 
-export function KeyFormDrawer({ opened, token, template, fix, onCreated, onClose }: Props) {
+export function KeyFormDrawer({ opened, token, template, fix, owner, onCreated, onClose }: Props) {
   const { KeyForm } = useLoaded(loadForm, opened) ?? {};
-  const { data: known, error } = useTokenVersion(opened ? token?.id : undefined);
+  const { data: known, error } = useTokenVersion(opened ? token?.id : undefined, !owner);
   useEffect(() => {
     if (!error) return;
     notifyFailure(error);
     onClose();
   }, [error, onClose]);
-  const { context, question, props: closing } = useDiscard(onClose);
+  // The focus goes to the form, so it must be there, with the key as it is now.
+  const isReady = KeyForm !== undefined && (!token || known !== undefined);
+  const { context, question, props: closing } = useDiscard(opened && isReady, onClose);
   const shown = useLastDefined(token);
   const copied = useLastDefined(template);
   const { createTitle, editTitle, duplicateTitle } = texts.keys.form;
-  const newTitle = copied ? duplicateTitle(copied.name) : createTitle;
+  const createOrOther = owner ? texts.keys.form.ofOther.createTitle(owner.username) : createTitle;
+  const newTitle = copied ? duplicateTitle(copied.name) : createOrOther;
 
   return (
     <>
       <Drawer
-        // The focus goes to the form, so it must be there, with the key as it is now.
-        opened={opened && KeyForm !== undefined && (!token || known !== undefined)}
+        opened={opened && isReady}
         {...closing}
         position="right"
         size={520}
@@ -55,16 +61,18 @@ export function KeyFormDrawer({ opened, token, template, fix, onCreated, onClose
       >
         {KeyForm && (
           <DiscardContext value={context}>
-            <KeyForm
-              known={known}
-              template={copied}
-              fix={fix}
-              onCreated={(created) => {
-                onClose();
-                onCreated?.(created);
-              }}
-              onClose={onClose}
-            />
+            <OtherOwnerContext value={owner}>
+              <KeyForm
+                known={known}
+                template={copied}
+                fix={fix}
+                onCreated={(created) => {
+                  onClose();
+                  onCreated?.(created);
+                }}
+                onClose={onClose}
+              />
+            </OtherOwnerContext>
           </DiscardContext>
         )}
       </Drawer>

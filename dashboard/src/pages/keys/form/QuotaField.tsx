@@ -1,10 +1,10 @@
 import { SegmentedControl, Stack, Text, TextInput } from '@mantine/core';
-import { useUser } from '../../../api/session';
 import { formatInteger } from '../../../format/locale';
 import { formatUsd, formatUsdExact } from '../../../format/money';
 import { parseUsd } from '../../../format/typed';
 import { texts } from '../../../texts';
 import type { FieldProps } from './FieldProps';
+import { useOtherOwner, useOwner } from './owner';
 import { hasTotal, type Quota, type QuotaMode, quotaDraft } from './quota';
 
 const words = texts.keys.form;
@@ -12,7 +12,8 @@ const { hint } = texts.keys.fields.remain_quota;
 const modes: QuotaMode[] = ['add', 'take', 'set'];
 
 export function QuotaField({ form, token }: FieldProps) {
-  const { quota: wallet } = useUser();
+  const { quota: wallet } = useOwner();
+  const { moreThanWallet } = useOtherOwner() ? words.ofOther : words;
   const quota = form.values.remain_quota;
   const { mode, usd, before } = quota;
   const after = quotaAfter(quota);
@@ -56,7 +57,7 @@ export function QuotaField({ form, token }: FieldProps) {
       )}
       {after !== undefined && after > wallet && (
         <Text size="sm" c="var(--km-warn)" role="status">
-          {words.moreThanWallet(formatUsdExact(wallet))}
+          {moreThanWallet(formatUsdExact(wallet))}
         </Text>
       )}
     </Stack>

@@ -1,4 +1,5 @@
 import { useState } from 'react';
+import { useCreateTokenOf, useUpdateAnyToken } from '../../../api/adminTokenChanges';
 import { type TokenChanges, useCreateToken, useUpdateToken } from '../../../api/tokenChanges';
 import type { Token, VersionedToken } from '../../../api/tokens';
 import { notifySuccess } from '../../../shared/notify';
@@ -6,6 +7,7 @@ import { texts } from '../../../texts';
 import { type Difference, differences } from './conflict/differences';
 import { changesOf, fieldsOf } from './draft';
 import type { Draft } from './fields';
+import { useOtherOwner } from './owner';
 
 interface Options {
   /** The token as the form read it. Absent for a new one. */
@@ -25,8 +27,10 @@ export interface Conflict {
 
 /** Saves a valid draft. A new token gets all fields, an existing one only the changed fields. */
 export function useSaveKey({ known, onCreated, onClose }: Options) {
-  const create = useCreateToken();
-  const update = useUpdateToken();
+  const other = useOtherOwner();
+  const own = { create: useCreateToken(), update: useUpdateToken() };
+  const others = { create: useCreateTokenOf(other?.id ?? 0), update: useUpdateAnyToken() };
+  const { create, update } = other ? others : own;
   const [conflict, setConflict] = useState<Conflict>();
   const closeConflict = () => setConflict(undefined);
 

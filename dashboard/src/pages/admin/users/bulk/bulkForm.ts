@@ -1,0 +1,134 @@
+import type { FormErrors } from '@mantine/form';
+import type { UsersChange } from '../../../../api/bulkUsers';
+import { NO_LIMIT, type Period, periods } from '../../../../api/limits';
+import { MAX_QUOTA } from '../../../../format/money';
+import { parseUsd } from '../../../../format/typed';
+import {
+  emptyPeriods,
+  type PeriodDraft,
+  periodError,
+  readPeriodLimit,
+} from '../../../../shared/limits/draft';
+import { texts } from '../../../../texts';
+import { DISABLED, ENABLED } from '../status';
+import { walletNote } from '../wallet';
+
+export const bulkActions = ['top_up', 'limits', 'group', 'enable', 'disable'] as const;
+export type BulkAction = (typeof bulkActions)[number];
+
+export interface BulkForm {
+  /** How the users are chosen, unless they were selected in the list. */
+  source: 'names' | 'csv';
+  names: string;
+  /** Each line has its own amount, so a file only tops up. */
+  csv: string;
+  action: BulkAction;
+  amount: string;
+  note: string;
+  /** As typed. An empty one stays as it is. */
+  limits: PeriodDraft;
+  /** The limits that are removed. */
+  removed: Record<Period, boolean>;
+  group: string;
+}
+
+export const emptyBulkForm: BulkForm = {
+  source: 'names',
+  names: '',
+  csv: '',
+  action: 'top_up',
+  amount: '',
+  note: '',
+  limits: emptyPeriods,
+  removed: { day: false, week: false, month: false },
+  group: '',
+};
+
+const words = texts.adminBulk;
+
+export function readNames(typed: string): string[] {
+  return typed.split(/[\s,;，；、]+/).filter((name) => name !== '');
+}
+
+/** What the form changes. */
+export function actionOf(form: BulkForm, ids: number[] | undefined): BulkAction {
+  return isFile(form, ids) ? 'top_up' : form.action;
+}
+
+/** Whether the lines of a file say whom to top up, and with how much. */
+export function isFile({ source }: BulkForm, ids: number[] | undefined): boolean {
+  return ids === undefined && source === 'csv';
+}
+
+/** The change of a valid form. `ids` are those of the users that were selected in the list. */
+export function changeOf(form: BulkForm, ids: number[] | undefined): UsersChange {
+  const note = walletNote(form.note);
+  if (isFile(form, ids)) return { csv: form.csv, note };
+  const whom = ids ? { ids } : { usernames: readNames(form.names) };
+  switch (form.action) {
+    case 'top_up': {
+      const amount = parseUsd(form.amount);
+      return { ...whom, add_quota: 'units' in amount ? amount.units : undefined, note };
+    }
+    case 'limits':
+      return { ...whom, period_limits: limitsOf(form) };
+    case 'group':
+      return { ...whom, group: form.group };
+    case 'enable':
+      return { ...whom, status: ENABLED };
+    case 'disable':
+      return { ...whom, status: DISABLED };
+  }
+}
+
+/** The limits that change. */
+function limitsOf({ limits, removed }: BulkForm): Partial<Record<Period, number>> {
+  const changed = periods.flatMap((period): [Period, number][] => {
+    if (removed[period]) return [[period, NO_LIMIT]];
+    const limit = readPeriodLimit(limits[period]);
+    return limit === undefined || limit === NO_LIMIT ? [] : [[period, limit]];
+  });
+  return Object.fromEntries(changed);
+}
+
+/** The errors by field. What is still missing is none before the form was submitted. */
+export function bulkErrors(form: BulkForm, ids: number[] | undefined, submitted: boolean): FormErrors {
+  if (isFile(form, ids)) return { csv: submitted && form.csv.trim() === '' && words.noLines };
+  return {
+    names: submitted && !ids && readNames(form.names).length === 0 && words.noNames,
+    ...actionErrors(form, submitted),
+  };
+}
+
+function actionErrors(form: BulkForm, submitted: boolean): FormErrors {
+  switch (form.action) {
+    case 'top_up':
+      return { amount: amountError(form.amount, submitted) };
+    case 'limits':
+      return limitErrors(form, submitted);
+    case 'group':
+      return { group: submitted && form.group === '' && words.noGroup };
+    case 'enable':
+    case 'disable':
+      return {};
+  }
+}
+
+function amountError(typed: string, submitted: boolean) {
+  const amount = parseUsd(typed);
+  const { usdErrors } = texts.common;
+  if ('error' in amount) return (submitted || amount.error !== 'empty') && usdErrors[amount.error];
+  if (amount.units === 0) return texts.adminUsers.walletDialog.errors.nothing;
+  return amount.units > MAX_QUOTA && usdErrors.too_large;
+}
+
+function limitErrors(form: BulkForm, submitted: boolean): FormErrors {
+  const errors = periods.map((period) => [
+    `limits.${period}`,
+    form.removed[period] ? undefined : periodError(form.limits[period]),
+  ]);
+  const isMissing = submitted && errors.every(([, error]) => !error) && isEmpty(limitsOf(form));
+  return isMissing ? { 'limits.day': words.nothingLimited } : Object.fromEntries(errors);
+}
+
+const isEmpty = (object: object) => Object.keys(object).length === 0;

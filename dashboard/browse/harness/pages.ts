@@ -1,3 +1,4 @@
+import { readFile } from 'node:fs/promises';
 import type { Page } from '@playwright/test';
 import { PASSWORD } from '../server/Server';
 import { type Account, done, ROOT, signedIn } from './accounts';
@@ -130,4 +131,17 @@ export async function open(page: Page, path: string) {
 export async function settled(page: Page) {
   await visible(page.getByRole('heading', { level: 1 }));
   await hidden(page.locator('[aria-busy="true"], .mantine-Skeleton-root').first());
+}
+
+/** The lines of a CSV file of the export menu of a report. */
+export async function exported(page: Page, label: string): Promise<string[]> {
+  await page.getByRole('button', { name: 'Export', exact: true }).click();
+  const downloading = page.waitForEvent('download');
+  await page.getByRole('menuitem', { name: label }).click();
+  return (await readFile(await (await downloading).path(), 'utf8')).trimEnd().split('\r\n');
+}
+
+/** Shows the days of a chart as a table. */
+export async function showTable(page: Page) {
+  await page.getByRole('main').getByText('Table', { exact: true }).click();
 }

@@ -1,10 +1,10 @@
-import { readFile } from 'node:fs/promises';
 import { requestLimits } from '../../src/api/serverLimits';
 import { violations } from '../harness/accessibility';
 import { createUser, done, newKey, ROOT, signedIn } from '../harness/accounts';
 import { eventually } from '../harness/eventually';
 import { asGateway } from '../harness/gateway';
 import { waitPastMidnight } from '../harness/midnight';
+import { exported, showTable } from '../harness/pages';
 import { expect, test } from '../harness/test';
 import { hidden, visible } from '../harness/visibility';
 import { PASSWORD } from '../server/Server';
@@ -23,7 +23,10 @@ test('the page of a user has the wallet with its history, keys, spend and activi
   await visible(page.getByRole('heading', { level: 1, name: ines.username }));
   await visible(page.getByText('$98.50'), page.getByText('1 request', { exact: true }));
   await visible(
-    page.getByRole('table', { name: 'Recent activity' }).getByRole('row', { name: 'Created a key' }).first(),
+    page
+      .getByRole('table', { name: 'Done by this user' })
+      .getByRole('row', { name: 'Created a key' })
+      .first(),
   );
 
   await page.getByRole('button', { name: 'Change wallet' }).click();
@@ -37,6 +40,8 @@ test('the page of a user has the wallet with its history, keys, spend and activi
     .getByRole('row', { name: 'root' })
     .filter({ hasText: 'Refund for May' });
   await visible(change.getByText('+$1.50'), change.getByText('$98.50'), change.getByText('$100.00'));
+  const changes = page.getByRole('table', { name: 'Changes to this user and their keys' });
+  await visible(changes.getByRole('row', { name: 'Changed a wallet' }).filter({ hasText: 'root' }).first());
   // The balance that the account began with is a line too.
   await visible(page.getByRole('table', { name: 'Changes to the wallet' }).getByText('+$100.00'));
   expect(await violations(page.locator('main'))).toEqual([]);
@@ -122,20 +127,25 @@ test('the usage of everyone is split by users, keys and gateways, and has a filt
   await page.getByRole('combobox', { name: 'User' }).fill(ines.username);
   await page.getByRole('option', { name: ines.username }).click();
   await hidden(splits.getByText('User'));
+  await showTable(page);
   await visible(page.getByRole('row', { name: 'Total' }).getByText('$1,600.00'));
   await eventually(() => keys.getByRole('row').count()).toBe(2);
   expect(page.url()).toBe(`${site}/admin/usage?by=token&user_id=${ines.id}`);
 
-  const downloading = page.waitForEvent('download');
-  await page.getByRole('link', { name: 'CSV by day and key' }).click();
-  const lines = (await readFile(await (await downloading).path(), 'utf8')).trimEnd().split('\r\n');
+  const lines = await exported(page, 'CSV by day and key');
   expect(lines[0]).toContain('username');
   expect(lines).toHaveLength(2);
+  const bill = await exported(page, 'CSV by month, user, group and model');
+  expect(bill[0]).toContain('month,user_id,username,display_name,email,group,model,');
+  expect(bill).toHaveLength(2);
 
   await splits.getByText('Gateway').click();
   const gateways = page.getByRole('table', { name: 'Gateways by spend' });
   await visible(gateways.getByRole('row').getByText('$1,600.00').first());
-  await visible(page.getByRole('link', { name: 'CSV by day and gateway' }));
+  expect(await exported(page, 'CSV by day and gateway')).toHaveLength(2);
+  await splits.getByText('Group').click();
+  const groups = page.getByRole('table', { name: 'Groups by spend' });
+  await visible(groups.getByRole('row', { name: 'default' }).getByText('$1,600.00').first());
   expect(await violations(page.locator('main'))).toEqual([]);
 });
 

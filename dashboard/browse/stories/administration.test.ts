@@ -20,6 +20,7 @@ test('an administrator creates an account, and its owner signs in', async ({ vis
   await form.getByLabel('Display name').fill('Carl Friedrich');
   await form.getByLabel('Starting balance (USD)').fill('7.25');
   await form.getByLabel('Can create API keys').check();
+  await form.getByLabel('Dollars per week').fill('20');
   await form.getByRole('button', { name: 'Create user' }).click();
 
   const shown = page.getByRole('dialog', { name: `Sign-in details for ${username}` });
@@ -31,7 +32,8 @@ test('an administrator creates an account, and its owner signs in', async ({ vis
   const password = copied.split('Password: ')[1] ?? '';
   await shown.getByRole('button', { name: 'Done' }).click();
   await hidden(shown);
-  await visible(page.getByRole('row', { name: username }).getByText('$7.25'));
+  const created = page.getByRole('row', { name: username });
+  await visible(created.getByText('$7.25'), created.getByText('$0.00 of $20.00 this week'));
 
   const other = await visit({ as: { username, password } });
   await visible(other.getByRole('button', { name: 'Account: Carl Friedrich' }), other.getByText('$7.25'));

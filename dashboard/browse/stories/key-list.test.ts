@@ -265,18 +265,19 @@ test('with more than 100 keys, the server filters, sorts and searches', async ({
   await page.getByRole('combobox', { name: 'Status' }).click();
   await page.getByRole('option', { name: 'All statuses' }).click();
   await visible(page.getByText('1–25 of 104'));
-  await page.getByRole('combobox', { name: 'Order' }).click();
-  await page.getByRole('option', { name: 'Name A–Z' }).click();
-  await eventually(() => rows.nth(1).getByRole('link').innerText()).toBe('Alpha');
+  await hidden(page.getByRole('combobox', { name: 'Order' }));
   const byName = page.getByRole('columnheader', { name: 'Name' });
+  await byName.getByRole('button').click();
+  await eventually(() => page.url()).toBe(`${site}/keys?sort=name`);
+  await eventually(() => rows.nth(1).getByRole('link').innerText()).toBe('Alpha');
   expect(await byName.getAttribute('aria-sort')).toBe('ascending');
   await byName.getByRole('button').click();
   await eventually(() => rows.nth(1).getByRole('link').innerText()).toBe('Key 102');
   expect(await byName.getAttribute('aria-sort')).toBe('descending');
   expect(await page.getByRole('columnheader', { name: 'Expires' }).getAttribute('aria-sort')).toBe('none');
   await byName.getByRole('button').click();
-  await eventually(() => rows.nth(1).getByRole('link').innerText()).toBe('Alpha');
-  expect(page.url()).toBe(`${site}/keys?sort=name`);
+  await eventually(() => byName.getAttribute('aria-sort')).toBe('none');
+  expect(page.url()).toBe(`${site}/keys`);
 
   requests.length = 0;
   const search = page.getByRole('searchbox', { name: 'Search by name or key' });

@@ -1,9 +1,9 @@
-import { readFile } from 'node:fs/promises';
 import { violations } from '../harness/accessibility';
 import { createUser, done, newKey, signedIn } from '../harness/accounts';
 import { eventually } from '../harness/eventually';
 import { asGateway } from '../harness/gateway';
 import { waitPastMidnight } from '../harness/midnight';
+import { exported, showTable } from '../harness/pages';
 import { expect, test } from '../harness/test';
 import { hidden, visible } from '../harness/visibility';
 
@@ -338,15 +338,13 @@ test('the page of a key shows its note and its usage, and exports the usage', as
     page.getByText('$7.00 left'),
     page.getByText('Owner: data team'),
   );
+  await showTable(page);
   const total = page.getByRole('table', { name: 'Usage by day' }).getByRole('row', { name: 'Total' });
   await visible(total);
   expect(await total.innerText()).toMatch(/\$3\.00\s+2\s+2,400\s+68/);
 
-  const downloading = page.waitForEvent('download');
-  await page.getByRole('link', { name: 'CSV by day and model' }).click();
   const today = new Date().toISOString().slice(0, 10);
-  const lines = (await readFile(await (await downloading).path(), 'utf8')).trimEnd().split('\r\n');
-  expect(lines).toEqual([
+  expect(await exported(page, 'CSV by day and model')).toEqual([
     'date,model,requests,prompt_tokens,completion_tokens,quota,usd',
     `${today},,2,2400,68,1500000,3`,
   ]);

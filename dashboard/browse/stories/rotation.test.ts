@@ -123,13 +123,14 @@ test('a leaked key ends at once, and its owner sees where it is still tried', as
   await eventually(async () => {
     await page.reload();
     await visible(page.getByRole('heading', { name: 'Requests', exact: true }));
-    return requests.getByRole('row', { name: '192.0.2.7' }).count();
+    return requests.getByRole('row', { name: 'Unknown key' }).count();
   }).toBe(1);
   expect(page.url()).toBe(`${site}/requests?token_id=${id}&outcome=refused&reason=invalid_key`);
 
   await page.goto(`/keys/${id}`);
   await page.getByRole('link', { name: 'See where ended keys are still tried' }).click();
-  await visible(requests.getByRole('row', { name: '192.0.2.7' }));
+  await requests.getByRole('row', { name: 'Unknown key' }).getByRole('link').click();
+  await visible(page.getByRole('dialog', { name: 'Request' }).getByText('192.0.2.7'));
 });
 
 test('what the server refuses is said in the dialog, also on a small phone', async ({

@@ -3,6 +3,7 @@ import { checkRows } from '../harness/checkRows';
 import { eventually } from '../harness/eventually';
 import { tabTo } from '../harness/keyboard';
 import { THREE_WIDTHS } from '../harness/layout';
+import { showTable } from '../harness/pages';
 import { expect, test } from '../harness/test';
 import { visible } from '../harness/visibility';
 
@@ -15,6 +16,7 @@ test('on a small screen, the keyboard scrolls overflowing content', async ({ vis
   await page.setViewportSize({ width: 280, height: 480 });
 
   await page.goto(`/keys/${id}`);
+  await showTable(page);
   await visible(page.getByRole('table', { name: 'Usage by day' }));
   const addresses = page.getByRole('region', { name: 'Allowed IP addresses' });
   await tabTo(page, addresses);
@@ -41,6 +43,7 @@ test('content without overflow is not focusable', async ({ visit, root, site }) 
   const ivo = await createUser(root, 'ivo');
   const { id } = await newKey(await signedIn(site, ivo), 'Website', { allow_ips: '192.0.2.1' });
   const page = await visit({ as: ivo, path: `/keys/${id}` });
+  await showTable(page);
   await visible(page.getByRole('table', { name: 'Usage by day' }));
   expect(await page.getByRole('region').count()).toBe(0);
   await page.setViewportSize({ width: 280, height: 480 });

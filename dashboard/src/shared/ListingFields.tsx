@@ -1,39 +1,44 @@
 import { Select } from '@mantine/core';
-import { readSorting, sortingNames, type TokenListing } from '../api/tokenListing';
+import { readSorting, sortingNames } from '../api/tokenListing';
 import { texts } from '../texts';
 import classes from './ListingFields.module.css';
+import type { TokenSorting } from './tokenColumns';
 
 const { status, sort } = texts.keys;
 const { keyState, otherKeyState } = texts.common;
 
 const orders = sortingNames.map((value) => ({ value, label: sort.by[value] }));
 
-interface Props {
-  listing: TokenListing;
-  onChange: (changes: Partial<TokenListing>) => void;
+interface StateProps {
+  state: string | undefined;
+  onChange: (state: string | undefined) => void;
 }
 
-/** Which keys a list shows, and in which order. */
-export function ListingFields({ listing, onChange }: Props) {
+/** Which keys a list shows. */
+export function StateSelect({ state, onChange }: StateProps) {
   return (
-    <>
-      <Select
-        aria-label={status.label}
-        className={classes.choice}
-        data={statesWith(listing.state)}
-        allowDeselect={false}
-        value={listing.state ?? ''}
-        onChange={(value) => onChange({ state: value || undefined })}
-      />
-      <Select
-        aria-label={sort.label}
-        className={classes.choice}
-        data={orders}
-        allowDeselect={false}
-        value={listing.sorting}
-        onChange={(value) => onChange({ sorting: readSorting(value) })}
-      />
-    </>
+    <Select
+      aria-label={status.label}
+      className={classes.choice}
+      data={statesWith(state)}
+      allowDeselect={false}
+      value={state ?? ''}
+      onChange={(value) => onChange(value || undefined)}
+    />
+  );
+}
+
+/** The order of the keys, for cards: tables have headers that sort. */
+export function SortSelect({ sorting, onSort }: TokenSorting) {
+  return (
+    <Select
+      aria-label={sort.label}
+      className={classes.choice}
+      data={orders}
+      allowDeselect={false}
+      value={sorting}
+      onChange={(value) => onSort(readSorting(value))}
+    />
   );
 }
 

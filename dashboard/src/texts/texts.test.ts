@@ -28,7 +28,7 @@ function placeholders(text: Text): string[] {
 
 /** Words that are the same in Chinese. */
 const NAME =
-  /\b(API|Authorization|Base URL|CIDR|CSV|Cookie|GATEWAY|HTTPS?|ID|IP|JSON|Keymeter|LLM|LOG_SQL_DSN|Language|Node\.js|OpenAPI|PostgreSQL|Python|Secure|Token|Upgrade|WARN|accept|charges|curl|dashboard\.api_base_url|docs\/(errors|moving-in|operations)\.md|expire reservations|gpt-4o|groups|http\.secure_cookies|keep-roles|keymeter (backup|doctor)|keymeter --config FILE|keymeter prices set|keymeter prices show > prices\.json|keymeter user password|logs|models\.names|never|new-api|one-api|prices\.json|revive|usage\.retention_days)\b/g;
+  /\b(API|Authorization|Base URL|CIDR|CSV|Cookie|GATEWAY|HTTPS?|ID|IP|JSON|Keymeter|LLM|LOG_SQL_DSN|Language|Node\.js|OpenAPI|PostgreSQL|Python|Secure|Token|UTF-8|Upgrade|WARN|accept|charges|curl|dashboard\.api_base_url|docs\/(errors|moving-in|operations)\.md|expire reservations|gpt-4o|groups|http\.secure_cookies|keep-roles|keymeter (backup|doctor)|keymeter --config FILE|keymeter prices set|keymeter prices show > prices\.json|keymeter user password|logs|models\.names|never|new-api|one-api|prices\.json|revive|usage\.retention_days)\b/g;
 const ERROR_CODE = /\b[a-z]+(_[a-z]+)+\b/g;
 /** Addresses, in no language. */
 const EXAMPLES = ['keys.form.ipsExample'];

@@ -12,7 +12,7 @@ const SECRET = 'Wm5'.repeat(20);
 
 async function visitAsRoot(walk: DialogWalk, visit: Visit): Promise<Page> {
   const { texts: _, ...look } = walk.look;
-  const expected = [/^409 POST \/api\/admin\/users\/\d+\/quota$/];
+  const expected = [/^409 POST \/api\/admin\/users\/\d+\/quota$/, /^404 POST \/api\/admin\/users\/bulk$/];
   const page = await visit({ as: ROOT, expected, ...look });
   await replaceNames(page, { ben: USERNAME, cleo: APPLICANT, 'llm-gateway': LONG_NAME });
   return page;
@@ -38,6 +38,7 @@ export async function walkUserDialogs(walk: DialogWalk, visit: Visit) {
   await form.getByRole('button', { name: createDialog.submit }).click();
   await walk.dialog(page, create, handOver.title(USERNAME), done);
 
+  await walkBulkDialog(walk, page);
   await walk.menu(page, 'pages/admin/users/UserMenu.tsx', menu.label(USERNAME));
   const choose = async (item: string) => {
     if (!(await page.getByRole('menu').isVisible()))
@@ -73,6 +74,55 @@ export async function walkUserDialogs(walk: DialogWalk, visit: Visit) {
   await set.getByRole('button', { name: password.generate }).click();
   await set.getByRole('button', { name: adminUsers.passwordDialog.submit }).click();
   await walk.dialog(page, passwordDialog, handOver.title(USERNAME), done);
+}
+
+/** The dialog that changes many users: its form, what is wrong with users, and its preview. */
+async function walkBulkDialog(walk: DialogWalk, page: Page) {
+  const { adminBulk, common } = walk.look.texts;
+  const bulk = 'pages/admin/users/bulk/BulkUsersDialog.tsx';
+  await page.getByRole('button', { name: adminBulk.open, exact: true }).click();
+  const dialog = page.getByRole('dialog', { name: adminBulk.title });
+  await dialog.getByRole('textbox', { name: adminBulk.names }).fill(`${USERNAME} ${APPLICANT}`);
+  await dialog.getByRole('textbox', { name: adminBulk.amount }).fill('25');
+  await dialog.getByRole('button', { name: adminBulk.preview }).click();
+  // Nobody in the demo has such a name.
+  await visible(dialog.getByRole('alert'));
+  await walk.check(dialog, bulk, adminBulk.title);
+  const state = {
+    quota: 617_283_561_728,
+    period_limits: { day: -1, week: -1, month: -1 },
+    group: 'default',
+    status: 1,
+  };
+  const user = (id: number, username: string) => ({
+    id,
+    username,
+    before: { ...state, quota: 0 },
+    after: state,
+  });
+  const users = [user(999_998, USERNAME), user(999_999, APPLICANT)];
+  await answer(page, 'POST', '**/api/admin/users/bulk', { dry_run: true, users, undo: null });
+  await dialog.getByRole('button', { name: adminBulk.preview }).click();
+  await visible(dialog.getByRole('button', { name: adminBulk.back }));
+  await walk.check(dialog, bulk, adminBulk.columns.after);
+  await dialog.getByRole('button', { name: common.close, exact: true }).click();
+  await page.getByRole('button', { name: common.discard.discard, exact: true }).click();
+}
+
+/** The dialogs about the key of somebody else. */
+async function walkOthersKey(walk: DialogWalk, page: Page) {
+  const { adminKey, keys } = walk.look.texts;
+  const listed = await page.request.get('/api/admin/tokens');
+  const { items }: { items: { id: number; name: string; username: string }[] } = (await listed.json()).data;
+  const { id = 0, name = '' } = items.find(({ username }) => username !== ROOT.username) ?? {};
+  await open(page, `/admin/tokens/${id}`);
+  const component = 'pages/admin/token/OthersKeyActions.tsx';
+  await walk.menu(page, component, keys.menu.label(name));
+  await page.getByRole('menuitem', { name: keys.menu.replaceKey, exact: true }).click();
+  await walk.dialog(page, 'pages/keys/actions/GraceDialog.tsx', keys.replace.title(name));
+  await page.getByRole('button', { name: keys.menu.label(name) }).click();
+  await page.getByRole('menuitem', { name: keys.menu.delete, exact: true }).click();
+  await walk.dialog(page, component, adminKey.delete.title(name));
 }
 
 /** The dialogs about requests, gateways, the audit log and prices. */
@@ -126,6 +176,8 @@ export async function walkAdministrationDialogs(walk: DialogWalk, visit: Visit) 
   await walk.dialog(page, revokeCredential, revokeTitle.trim());
   await page.getByRole('button', { name: adminGateways.removeLabel(LONG_NAME), exact: true }).click();
   await walk.dialog(page, 'pages/admin/gateways/RemoveGatewayDialog.tsx', removeDialog.title(LONG_NAME));
+
+  await walkOthersKey(walk, page);
 
   await open(page, '/admin/audit');
   await page

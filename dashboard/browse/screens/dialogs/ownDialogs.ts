@@ -54,6 +54,7 @@ export async function walkKeyDialogs(walk: DialogWalk, visit: Visit) {
   await bar.getByRole('button', { name: keys.selection.delete }).click();
   await walk.dialog(page, 'pages/keys/actions/DeleteKeysDialog.tsx', keys.delete.title(count));
 
+  await walkRequests(walk, page);
   const own = await visit({ as: BEN, ...look });
   await open(own, '/keys?create');
   const created = own.getByRole('dialog', { name: keys.form.createTitle });
@@ -63,6 +64,19 @@ export async function walkKeyDialogs(walk: DialogWalk, visit: Visit) {
   await visible(own.getByRole('dialog', { name: keys.created.title }).getByRole('tab', { name: 'curl' }));
   const done = { button: common.secret.done };
   await walk.dialog(own, 'pages/keys/actions/NewKeyDialog.tsx', keys.created.title, done);
+}
+
+/** The choices of a filter of requests, and the details of one. */
+async function walkRequests(walk: DialogWalk, page: Page) {
+  const { common, key, requests, usage } = walk.look.texts;
+  await open(page, '/requests?range=30d');
+  const time = common.labelled(requests.filters.time, key.usage.ranges['30d']);
+  await page.getByRole('button', { name: time }).click();
+  await walk.check(page.getByRole('dialog', { name: time }), 'pages/requests/filters/FilterChip.tsx', time);
+  await page.keyboard.press('Escape');
+  const table = page.getByRole('table', { name: usage.requestHistory.title });
+  await table.getByRole('link').first().click();
+  await walk.dialog(page, 'pages/requests/details/RequestDrawer.tsx', requests.details.title);
 }
 
 /** The dialog about a change by somebody else. The server is not asked. */
@@ -103,7 +117,7 @@ async function walkRotation(walk: DialogWalk, page: Page, name: string) {
     await page.getByRole('menuitem', { name: keys.menu.replaceKey, exact: true }).click();
   };
   await open();
-  await walk.dialog(page, 'pages/keys/actions/ReplaceKeyDialog.tsx', title(name));
+  await walk.dialog(page, 'pages/keys/actions/GraceDialog.tsx', title(name));
   await open();
   const dialog = page.getByRole('dialog', { name: title(name) });
   await dialog.getByLabel(choices.leaked.label).check();

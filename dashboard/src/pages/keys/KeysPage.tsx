@@ -1,25 +1,28 @@
-import { Box, Button, Paper } from '@mantine/core';
+import { Button, Group, Paper } from '@mantine/core';
 import { IconPlus, IconTrash } from '@tabler/icons-react';
 import { type Ref, useEffect, useRef, useState } from 'react';
 import { Link, useSearchParams } from 'wouter';
 import type { Token } from '../../api/tokens';
 import { DataTable } from '../../shared/DataTable';
 import { FailureState } from '../../shared/FailureState';
+import { SortSelect } from '../../shared/ListingFields';
 import { PageHeader } from '../../shared/PageHeader';
 import { Pager } from '../../shared/Pager';
 import { OtherLists } from '../../shared/search/OtherLists';
+import { SelectAll } from '../../shared/selection/selectColumn';
+import { useSelection } from '../../shared/selection/useSelection';
+import type { TokenSorting } from '../../shared/tokenColumns';
 import { usePageSize } from '../../shared/usePageSize';
 import { texts } from '../../texts';
 import { NewKeyDialog } from './actions/NewKeyDialog';
 import { useKeyActions } from './actions/useKeyActions';
 import { KeyFormDrawer } from './form/KeyFormDrawer';
 import { KeysToolbar } from './KeysToolbar';
-import { keyColumns, SelectAll } from './keyColumns';
+import { keyColumns } from './keyColumns';
 import { NoKeys } from './NoKeys';
 import { SelectionBar } from './SelectionBar';
 import { PAGE_SIZES, useKeyList } from './useKeyList';
 import { useKeysView } from './useKeysView';
-import { useSelection } from './useSelection';
 
 const words = texts.keys;
 
@@ -57,6 +60,10 @@ export default function KeysPage() {
     createButtonRef.current?.focus();
   }
 
+  const order: TokenSorting = {
+    sorting: view.sorting,
+    onSort: (sorting) => changeView({ sorting }),
+  };
   const filtered = view.q !== '' || view.state !== undefined || view.group !== undefined;
   return (
     <>
@@ -87,14 +94,15 @@ export default function KeysPage() {
           <OtherLists current="own" text={view.q} />
           <DataTable
             label={words.table}
-            columns={keyColumns(actions, selection, view, changeView)}
+            columns={keyColumns(actions, selection, order)}
             rows={keys.rows}
             rowKey={(token) => token.id}
             rowHref={(token) => `/keys/${token.id}`}
             cardsHeader={
-              <Box px="md" mb="sm">
+              <Group px="md" mb="sm" justify="space-between">
                 <SelectAll selection={selection} label={words.select.page} />
-              </Box>
+                <SortSelect {...order} />
+              </Group>
             }
             empty={
               <NoKeys

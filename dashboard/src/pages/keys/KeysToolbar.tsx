@@ -1,5 +1,5 @@
 import { Group, Text } from '@mantine/core';
-import { ListingFields } from '../../shared/ListingFields';
+import { StateSelect } from '../../shared/ListingFields';
 import { SearchInput } from '../../shared/SearchInput';
 import { texts } from '../../texts';
 import { GroupSelect } from './GroupSelect';
@@ -18,7 +18,7 @@ export function KeysToolbar({ view, onChange, keys }: Props) {
   return (
     <Group align="flex-start" gap="sm" className={classes.toolbar}>
       <SearchInput label={texts.keys.search.label} value={view.q} onChange={(q) => onChange({ q })} />
-      <ListingFields listing={view} onChange={(changes) => onChange(changes)} />
+      <StateSelect state={view.state} onChange={(state) => onChange({ state })} />
       <GroupSelect group={view.group} onChange={(group) => onChange({ group })} />
       <Text size="sm" c="dimmed" role="status" className={classes.hint}>
         <SearchHint plan={keys.plan} failure={keys.searchFailure} />

@@ -192,6 +192,7 @@ export const adminSystem = {
       'analyse tables without statistics': 'Analyse tables without statistics',
       'prove the ledger': 'Prove the ledger',
       'expire reservations': 'Expire reservations',
+      'index requests of ended days': 'Index requests of ended days',
     },
   },
   backup: {

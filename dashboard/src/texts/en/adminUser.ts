@@ -47,8 +47,13 @@ export const adminUser = {
     all: (count: number) => `All ${plural(count, 'key', 'keys')}`,
     empty: { title: 'No keys', hint: 'This user hasn’t created a key yet.' },
   },
+  changes: {
+    title: 'Changes to this user and their keys',
+    all: 'Audit log',
+    empty: { title: 'No changes', hint: 'What anyone does to this user and their keys appears here.' },
+  },
   activity: {
-    title: 'Recent activity',
+    title: 'Done by this user',
     all: 'Audit log',
     empty: { title: 'No activity', hint: 'This user hasn’t done anything yet.' },
   },

@@ -11,6 +11,11 @@ export const common = {
   discard: { title: 'Discard what you typed?', keep: 'Keep editing', discard: 'Discard' },
   retry: 'Try again',
   broken: 'cannot be shown',
+  selection: {
+    count: (rows: string) => `${rows} selected`,
+    elsewhere: (rows: string) => `${rows} not on this page`,
+    clear: 'Clear selection',
+  },
   copy: 'Copy',
   copied: 'Copied',
   copyDialog: {
@@ -74,8 +79,13 @@ export const common = {
     monthEnds: (days: number) => `The monthly limit ends ${inDays(days)}.`,
   },
   spendChart: {
+    view: 'View',
+    chart: 'Chart',
+    table: 'Table',
     label: (summary: string) => `Spend by day. ${summary}`,
+    labelByHour: (summary: string) => `Spend by hour. ${summary}`,
     highest: (highest: string, day: string) => `Highest: ${highest} on ${day}.`,
+    highestAt: (highest: string, hour: string) => `Highest: ${highest} from ${hour}.`,
     nothing: 'Nothing spent.',
     today: 'Today',
     requests: (count: number) => plural(count, 'request', 'requests'),

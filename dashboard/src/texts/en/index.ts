@@ -1,4 +1,5 @@
 import { adminAudit } from './adminAudit';
+import { adminBulk } from './adminBulk';
 import { adminGateways } from './adminGateways';
 import { adminHome } from './adminHome';
 import { adminImports } from './adminImports';
@@ -24,6 +25,7 @@ import { overview } from './overview';
 import { prices } from './prices';
 import { profile } from './profile';
 import { reference } from './reference';
+import { requests } from './requests';
 import { shell } from './shell';
 import { signIn } from './signIn';
 import { snippets } from './snippets';
@@ -46,10 +48,12 @@ export const en = {
   prices,
   profile,
   reference,
+  requests,
   enablement,
   adminHome,
   adminLists,
   adminUsers,
+  adminBulk,
   adminUser,
   adminRequests,
   adminTokens,

@@ -63,13 +63,10 @@ export const keys = {
   select: { one: (name: string) => `Select ${name}`, page: 'Select all keys on this page' },
   selection: {
     label: 'Selected keys',
-    count: (keys: string) => `${keys} selected`,
     enable: 'Enable',
     disable: 'Disable',
     addQuota: 'Add quota',
     delete: 'Delete',
-    clear: 'Clear selection',
-    elsewhere: (keys: string) => `${keys} not on this page`,
   },
   addQuota: {
     title: (keys: number) => `Add quota to ${count(keys)}`,
@@ -266,6 +263,19 @@ export const keys = {
     autoGroup: 'Automatic',
     autoGroupHint: 'The gateway picks the group',
     ratio: (ratio: string) => `price × ${ratio}`,
+    /** In the form of somebody else's key. */
+    ofOther: {
+      createTitle: (owner: string) => `Create a key for ${owner}`,
+      ownGroup: (group: string) => `The owner’s group (${group})`,
+      ownGroupHint: 'Follows the owner’s account when its group changes',
+      hints: { unlimited_quota: 'Only the owner’s wallet limits what this key spends.' },
+      moreThanWallet: (usd: string) =>
+        `The owner’s wallet holds ${usd}. The key stops when the wallet is empty, before its quota is used up.`,
+      errors: {
+        token_limit_reached: 'The owner has reached their limit of keys.',
+        token_api_not_enabled: 'The owner doesn’t have API access.',
+      },
+    },
     errors: {
       noName: 'Enter a name.',
       longName: (most: number) => `Use up to ${most} characters.`,

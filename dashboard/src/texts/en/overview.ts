@@ -21,9 +21,6 @@ export const overview = {
   tokens: (count: string) => `${count} tokens`,
   spend: {
     title: 'Spend by day',
-    view: 'View',
-    chart: 'Chart',
-    table: 'Table',
     columns: {
       day: 'Day',
       usd: 'Spent',

@@ -188,6 +188,7 @@ export const adminSystem: Texts['adminSystem'] = {
       'analyse tables without statistics': '分析没有统计信息的表',
       'prove the ledger': '核对账本',
       'expire reservations': '使预扣过期',
+      'index requests of ended days': '为已结束日期的请求建立索引',
     },
   },
   backup: {

@@ -40,8 +40,13 @@ export const adminUser: Texts['adminUser'] = {
     all: (count: number) => `全部 ${count} 个密钥`,
     empty: { title: '没有密钥', hint: '此用户尚未创建密钥。' },
   },
+  changes: {
+    title: '对此用户及其密钥的修改',
+    all: '审计日志',
+    empty: { title: '暂无修改', hint: '任何人对此用户及其密钥所做的修改会显示在这里。' },
+  },
   activity: {
-    title: '最近活动',
+    title: '此用户的操作',
     all: '审计日志',
     empty: { title: '暂无活动', hint: '此用户尚未进行任何操作。' },
   },

@@ -11,6 +11,11 @@ export const common: Texts['common'] = {
   discard: { title: '放弃已输入的内容？', keep: '继续编辑', discard: '放弃' },
   retry: '重试',
   broken: '无法显示',
+  selection: {
+    count: (rows: string) => `已选 ${rows} 个`,
+    elsewhere: (rows: string) => `${rows} 个不在此页`,
+    clear: '清除选择',
+  },
   copy: '复制',
   copied: '已复制',
   copyDialog: {
@@ -71,8 +76,13 @@ export const common: Texts['common'] = {
     monthEnds: (days: number) => `${inDays(days)}将达到每月限额。`,
   },
   spendChart: {
+    view: '视图',
+    chart: '图表',
+    table: '表格',
     label: (summary: string) => `每日消费。${summary}`,
+    labelByHour: (summary: string) => `每小时消费。${summary}`,
     highest: (highest: string, day: string) => `最高：${day}，${highest}。`,
+    highestAt: (highest: string, hour: string) => `最高：${hour}，${highest}。`,
     nothing: '没有消费。',
     today: '今天',
     requests: (count: number) => `${formatInteger(count)} 次请求`,

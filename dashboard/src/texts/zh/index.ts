@@ -21,6 +21,7 @@
 // that are Chinese. Readers are addressed as 你.
 import type { Texts } from '..';
 import { adminAudit } from './adminAudit';
+import { adminBulk } from './adminBulk';
 import { adminGateways } from './adminGateways';
 import { adminHome } from './adminHome';
 import { adminImports } from './adminImports';
@@ -46,6 +47,7 @@ import { overview } from './overview';
 import { prices } from './prices';
 import { profile } from './profile';
 import { reference } from './reference';
+import { requests } from './requests';
 import { shell } from './shell';
 import { signIn } from './signIn';
 import { snippets } from './snippets';
@@ -69,10 +71,12 @@ export const zh: Texts = typeset({
   prices,
   profile,
   reference,
+  requests,
   enablement,
   adminHome,
   adminLists,
   adminUsers,
+  adminBulk,
   adminUser,
   adminRequests,
   adminTokens,

@@ -55,13 +55,10 @@ export const keys: Texts['keys'] = {
   select: { one: (name: string) => `选择 ${name}`, page: '选择此页的全部密钥' },
   selection: {
     label: '已选密钥',
-    count: (keys: string) => `已选 ${keys} 个`,
     enable: '启用',
     disable: '禁用',
     addQuota: '增加额度',
     delete: '删除',
-    clear: '清除选择',
-    elsewhere: (keys: string) => `${keys} 个不在此页`,
   },
   addQuota: {
     title: (keys: number) => `为 ${formatInteger(keys)} 个密钥增加额度`,
@@ -225,6 +222,18 @@ export const keys: Texts['keys'] = {
     autoGroup: '自动',
     autoGroupHint: '由网关选择分组',
     ratio: (ratio: string) => `倍率 × ${ratio}`,
+    ofOther: {
+      createTitle: (owner: string) => `为 ${owner} 创建密钥`,
+      ownGroup: (group: string) => `所有者的分组（${group}）`,
+      ownGroupHint: '随所有者账户的分组变化',
+      hints: { unlimited_quota: '此密钥的消费只受所有者的钱包余额限制。' },
+      moreThanWallet: (usd: string) =>
+        `所有者的钱包余额为 ${usd}。余额用完时，密钥会在额度用完之前停止工作。`,
+      errors: {
+        token_limit_reached: '所有者的密钥数量已达上限。',
+        token_api_not_enabled: '所有者没有 API 权限。',
+      },
+    },
     errors: {
       noName: '请输入名称。',
       longName: (most: number) => `最多 ${most} 个字符。`,

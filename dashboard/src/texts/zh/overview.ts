@@ -22,9 +22,6 @@ export const overview: Texts['overview'] = {
   tokens: (count: string) => `${count} Token`,
   spend: {
     title: '每日消费',
-    view: '视图',
-    chart: '图表',
-    table: '表格',
     columns: {
       day: '日期',
       usd: '消费',

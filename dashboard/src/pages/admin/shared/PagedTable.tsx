@@ -1,22 +1,12 @@
-import type { DataProps } from '../../../shared/DataTable';
-import { DataTable } from '../../../shared/DataTable';
+import { DataTable, type TableProps } from '../../../shared/DataTable';
 import { Paged, type PagedProps } from './Paged';
 
-type Props<Row> = PagedProps<Row> & Omit<DataProps<Row>, 'rows'>;
+type Props<Row> = PagedProps<Row> & Omit<TableProps<Row>, 'rows' | 'empty'>;
 
-export function PagedTable<Row>({ label, columns, rowKey, rowHref, ...paged }: Props<Row>) {
+export function PagedTable<Row>({ query, page, onPage, empty, ...table }: Props<Row>) {
   return (
-    <Paged {...paged}>
-      {(rows) => (
-        <DataTable
-          label={label}
-          columns={columns}
-          rowKey={rowKey}
-          rowHref={rowHref}
-          rows={rows}
-          empty={null}
-        />
-      )}
+    <Paged query={query} page={page} onPage={onPage} empty={empty}>
+      {(rows) => <DataTable {...table} rows={rows} empty={null} />}
     </Paged>
   );
 }

@@ -11,9 +11,12 @@ const names = (file: string, pattern: RegExp) =>
 
 it('every job of the server has a name', () => {
   const listed = names('src/service/jobs/mod.rs', /^ {4}Job::\w+\("([a-z -]+)"/gm);
-  const expiry = names('src/service/jobs/expire_reservations.rs', /const NAME: &str = "([a-z ]+)"/g);
+  const apart = ['expire_reservations', 'index_requests'].flatMap((job) =>
+    names(`src/service/jobs/${job}.rs`, /const NAME: &str = "([a-z ]+)"/g),
+  );
   expect(listed).toHaveLength(20);
-  expect(Object.keys(jobs.names)).toEqual([...listed, ...expiry]);
+  expect(apart).toHaveLength(2);
+  expect(Object.keys(jobs.names)).toEqual([...listed, ...apart]);
 });
 
 it('every step of a batch has a name and a hint', () => {

@@ -1,14 +1,15 @@
 import { Group, Text } from '@mantine/core';
 import { IconKey } from '@tabler/icons-react';
 import { useEffect } from 'react';
-import { DEFAULT_SORTING, readSorting, readState, type TokenListing } from '../../../api/tokenListing';
+import { DEFAULT_SORTING, readSorting, readState } from '../../../api/tokenListing';
 import { EmptyState } from '../../../shared/EmptyState';
-import { ListingFields } from '../../../shared/ListingFields';
+import { SortSelect, StateSelect } from '../../../shared/ListingFields';
 import { mayBeSecret } from '../../../shared/mayBeSecret';
 import { NoMatches } from '../../../shared/NoMatches';
 import { PageHeader } from '../../../shared/PageHeader';
 import { useSecretText } from '../../../shared/search/handOver';
 import { OtherLists } from '../../../shared/search/OtherLists';
+import type { TokenSorting } from '../../../shared/tokenColumns';
 import { useListQuery } from '../../../shared/useListQuery';
 import { texts } from '../../../texts';
 import { tokenHref } from '../shared/links';
@@ -26,12 +27,14 @@ export default function TokensPage() {
   // Not in the URL, which is written to histories and logs.
   const [key, setKey] = useSecretText();
   const text = key || filters.keyword;
-  const listing: TokenListing = {
-    state: readState(filters.state),
+  const state = readState(filters.state);
+  const order: TokenSorting = {
     sorting: readSorting(filters.sort),
+    onSort: (sorting) => setFilters({ sort: sorting === DEFAULT_SORTING ? '' : sorting }),
   };
+  const listing = { state, sorting: order.sorting };
   const tokens = useAllKeys(text, { userId: filters.user_id, listing, page });
-  const isFiltered = Boolean(text || filters.user_id || listing.state);
+  const isFiltered = Boolean(text || filters.user_id || state);
 
   function search(typed: string) {
     const isSecret = mayBeSecret(typed);
@@ -44,10 +47,6 @@ export default function TokensPage() {
   useEffect(() => {
     if (isExposed) search(filters.keyword);
   });
-
-  function setListing({ state, sorting }: TokenListing) {
-    setFilters({ state: state ?? '', sort: sorting === DEFAULT_SORTING ? '' : sorting });
-  }
 
   function clear() {
     setKey('');
@@ -66,7 +65,7 @@ export default function TokensPage() {
           value={filters.user_id}
           onChange={(user_id) => setFilters({ user_id })}
         />
-        <ListingFields listing={listing} onChange={(changes) => setListing({ ...listing, ...changes })} />
+        <StateSelect state={state} onChange={(chosen = '') => setFilters({ state: chosen })} />
       </Group>
       <OtherLists current="all" text={text} />
       {tokens.data?.truncated && (
@@ -76,7 +75,12 @@ export default function TokensPage() {
       )}
       <PagedTable
         label={words.title}
-        columns={tokenColumns}
+        columns={tokenColumns(order)}
+        cardsHeader={
+          <Group mb="sm" justify="flex-end">
+            <SortSelect {...order} />
+          </Group>
+        }
         query={tokens}
         rowKey={(token) => token.id}
         rowHref={(token) => tokenHref(token.id)}

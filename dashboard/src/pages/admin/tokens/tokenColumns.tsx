@@ -7,17 +7,19 @@ import type { Column } from '../../../shared/DataTable';
 import { ImportedBadge } from '../../../shared/ImportedBadge';
 import { listHref } from '../../../shared/listQuery';
 import { RelativeTime } from '../../../shared/RelativeTime';
-import { quotaColumn, statusColumn } from '../../../shared/tokenColumns';
+import { quotaColumn, sortBy, statusColumn, type TokenSorting } from '../../../shared/tokenColumns';
 import { texts } from '../../../texts';
 import { TokenLink, UserLink } from '../shared/links';
 import { AdminTokenSwitch } from './AdminTokenSwitch';
 
 const words = texts.adminTokens;
 
-export const tokenColumns: Column<OwnedToken>[] = [
+/** `sorting` makes the headers sort. */
+export const tokenColumns = (sorting?: TokenSorting): Column<OwnedToken>[] => [
   {
     key: 'name',
     header: words.columns.name,
+    sort: sorting && sortBy(sorting, 'name', 'name_desc'),
     place: 'title',
     cell: (token) => (
       <>
@@ -35,15 +37,17 @@ export const tokenColumns: Column<OwnedToken>[] = [
     cell: (token) => <UserLink id={token.user_id} name={token.username} />,
   },
   statusColumn(words.columns.status),
-  quotaColumn(words.columns.quota),
+  quotaColumn(words.columns.quota, sorting && sortBy(sorting, 'least_left', 'most_left')),
   {
     key: 'expires',
     header: words.columns.expires,
+    sort: sorting && sortBy(sorting, 'expires_first', 'expires_last'),
     cell: (token) => <RelativeTime seconds={token.expired_time} />,
   },
   {
     key: 'last used',
     header: words.columns.lastUsed,
+    sort: sorting && sortBy(sorting, 'last_used', 'longest_unused'),
     cell: (token) => <LastUsed token={token} />,
   },
   {

@@ -221,7 +221,7 @@ async fn three_servers_count_together_a_restart_forgets_nothing_and_the_operator
     assert!(String::from_utf8_lossy(&unknown.stderr).contains("there is no such user"), "{unknown:?}");
     let unlocked = unlock("Ana");
     assert!(unlocked.status.success(), "{unlocked:?}");
-    let said = String::from_utf8_lossy(&unlocked.stdout).into_owned();
+    let said = String::from_utf8_lossy(&unlocked.stderr).into_owned();
     assert!(said.contains("unlocked Ana: wrong passwords until now no longer count"), "{said}");
     from(&servers, 2, 1, "ana's password").await.ok();
     assert_eq!(servers.root.get("/api/admin/locked_accounts").await.ok(), json!([]));

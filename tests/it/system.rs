@@ -191,6 +191,8 @@ async fn a_backup_is_seen() {
     let to = tempfile::tempdir().unwrap();
     let made = servers.run(&["backup", to.path().join("backup").to_str().unwrap()]);
     assert!(made.status.success(), "{made:?}");
+    // A report is shared for a second.
+    eventually("the report has it", async || !system(&servers.root).await["backup"].is_null()).await;
     let report = system(&servers.root).await;
     let age = report["time"].as_i64().unwrap() - report["backup"]["time"].as_i64().unwrap();
     assert_eq!(report["backup"]["source"], "keymeter_backup");

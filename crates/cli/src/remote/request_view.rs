@@ -27,13 +27,13 @@ pub struct RequestEntry {
     pub gateways_id: Option<String>,
     reservation_id: Option<String>,
     gateway_name: Option<String>,
-    pub refusal: Option<Refusal>,
+    pub refusal: Option<EntryRefusal>,
     /// Of a charge that was asked for by its id.
     details: Option<Details>,
 }
 
 #[derive(Deserialize)]
-pub struct Refusal {
+pub struct EntryRefusal {
     pub reason: String,
     message: String,
     call: String,

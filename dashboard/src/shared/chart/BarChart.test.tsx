@@ -26,14 +26,17 @@ beforeEach(async () => {
 });
 
 /** Sends an event to the plot, at a place from 0 to 100 between its left and its right edge. */
-async function send(type: 'move' | 'down' | 'up', clientX: number, button = 0) {
+async function send(
+  type: 'move' | 'down' | 'up',
+  clientX: number,
+  { button = 0, pointerType = 'mouse' } = {},
+) {
   const plot = container.querySelector('[data-opens]');
-  const event = new PointerEvent(`pointer${type}`, { clientX, button, bubbles: true });
+  const event = new PointerEvent(`pointer${type}`, { clientX, button, pointerType, bubbles: true });
   await act(() => plot?.dispatchEvent(event));
 }
 
-it('opens the bar below the pointer', async () => {
-  await send('move', 80);
+it('opens the bar below a mouse at once, even before it is rendered as pointed at', async () => {
   await send('down', 80);
   await send('up', 80);
   expect(onOpen.mock.calls).toEqual([[1]]);
@@ -41,8 +44,8 @@ it('opens the bar below the pointer', async () => {
 
 it('opens nothing with another button, nor when the pointer moves to another bar before it is released', async () => {
   await send('move', 80);
-  await send('down', 80, 2);
-  await send('up', 80, 2);
+  await send('down', 80, { button: 2 });
+  await send('up', 80, { button: 2 });
   await send('down', 80);
   await send('move', 20);
   await send('up', 20);
@@ -50,10 +53,11 @@ it('opens nothing with another button, nor when the pointer moves to another bar
 });
 
 it('shows the figures of a bar to a finger first, and opens it with the next tap', async () => {
-  await send('down', 20);
-  await send('up', 20);
+  const finger = { pointerType: 'touch' };
+  await send('down', 20, finger);
+  await send('up', 20, finger);
   expect(onOpen).not.toHaveBeenCalled();
-  await send('down', 20);
-  await send('up', 20);
+  await send('down', 20, finger);
+  await send('up', 20, finger);
   expect(onOpen.mock.calls).toEqual([[0]]);
 });

@@ -34,7 +34,7 @@ interface Props {
   pointed: number | undefined;
   /** Called with the bar below the pointer, or with nothing when the pointer leaves. */
   onPoint: (index: number | undefined) => void;
-  /** Called with the bar that is clicked. A finger points at it first. */
+  /** Called with the bar that is clicked. A finger, which cannot hover, points at it first. */
   onOpen?: (index: number) => void;
 }
 
@@ -59,7 +59,9 @@ export function BarChart({ bars, zone, label, today, pointed, onPoint, onOpen }:
 
   function press(event: PointerEvent) {
     const index = barAt(event);
-    pressed.current = index === pointed && event.button === PRIMARY ? index : undefined;
+    // A mouse has pointed at the bar, even if that is not rendered yet.
+    const wasPointed = event.pointerType === 'mouse' || index === pointed;
+    pressed.current = wasPointed && event.button === PRIMARY ? index : undefined;
     onPoint(index);
   }
 

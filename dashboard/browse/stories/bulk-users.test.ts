@@ -80,7 +80,9 @@ test('an undo that is refused says whose wallet was changed', async ({ visit, ro
   await done(root.POST('/api/admin/users/{id}/quota', grant));
   await page.getByRole('button', { name: 'Undo' }).click();
   await visible(
-    page.getByText(`Nothing was taken back. ${ben.username}: root changed this user since`, { exact: false }),
+    page.getByText(`Nothing was taken back. ${ben.username}: “root” changed this user since`, {
+      exact: false,
+    }),
   );
   expect(await walletOf(root, ana.id)).toBe(50_500_000);
 });

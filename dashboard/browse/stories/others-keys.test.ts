@@ -27,7 +27,9 @@ test('an administrator creates a key for a user, who alone can read it', async (
   await form.getByRole('button', { name: 'Create key' }).click();
   await visible(page.getByText(`Created “Notebook”. Only ${ada.username} can read the key.`));
   await hidden(form);
-  await visible(page.getByRole('table', { name: 'Keys' }).getByRole('row', { name: 'Notebook' }));
+  await visible(
+    page.getByRole('table', { name: 'Keys', exact: true }).getByRole('row', { name: 'Notebook' }),
+  );
   expect(await page.locator('body').innerText()).not.toMatch(SECRET);
 
   const api = await signedIn(site, ada);

@@ -5,13 +5,12 @@ import { copyLater } from '../../../shared/copyText';
 import { notifyFailure, notifySuccess } from '../../../shared/notify';
 import { texts } from '../../../texts';
 import { KeyFormDrawer } from '../form/KeyFormDrawer';
-import { AddQuotaDialog } from './AddQuotaDialog';
 import { DeleteKeysDialog } from './DeleteKeysDialog';
-import { DisableKeysDialog } from './DisableKeysDialog';
 import { NewKeyDialog } from './NewKeyDialog';
-import { ReplaceKeyDialog } from './ReplaceKeyDialog';
-import { RevealedKeyDialog } from './RevealedKeyDialog';
 import { useSwitchKeys } from './useSwitchKeys';
+
+// With the button: few need them, and everybody waits for this page.
+const loadDialogs = () => import('./seldomDialogs');
 
 export interface KeyActions {
   edit: (token: Token) => void;
@@ -51,9 +50,19 @@ export function useKeyActions(options: Options = {}): { actions: KeyActions; dia
   const [disabling, setDisabling] = useState<Token[]>();
   const [raising, setRaising] = useState<Token[]>();
   const [replacing, setReplacing] = useState<Token>();
+  const [seldom, setSeldom] = useState<Awaited<ReturnType<typeof loadDialogs>>>();
   const [revealed, setRevealed] = useState<{ name: string; key: string }>();
   const { setSwitch, enableAll, enableAgain } = useSwitchKeys();
   const reveal = useRevealKey();
+
+  async function openDialog(open: () => void) {
+    try {
+      setSeldom(await loadDialogs());
+      open();
+    } catch (error) {
+      notifyFailure(error as Error);
+    }
+  }
 
   function duplicate(token: Token) {
     duplicatedFrom.current = document.activeElement;
@@ -79,7 +88,7 @@ export function useKeyActions(options: Options = {}): { actions: KeyActions; dia
 
   async function revealKey(token: Token) {
     const key = await readKey(token);
-    if (key) setRevealed({ name: token.name, key });
+    if (key) await openDialog(() => setRevealed({ name: token.name, key }));
   }
 
   async function copyKey(token: Token) {
@@ -102,15 +111,23 @@ export function useKeyActions(options: Options = {}): { actions: KeyActions; dia
         focusAfterDelete={options.focusAfterDelete}
         onClose={() => setDeleting(undefined)}
       />
-      <DisableKeysDialog
-        tokens={disabling}
-        onUndo={enableAgain}
-        onDisabled={options.onDisabled}
-        onClose={() => setDisabling(undefined)}
-      />
-      <AddQuotaDialog tokens={raising} onAdded={options.onQuotaAdded} onClose={() => setRaising(undefined)} />
-      <ReplaceKeyDialog token={replacing} onClose={() => setReplacing(undefined)} />
-      <RevealedKeyDialog revealed={revealed} onClose={() => setRevealed(undefined)} />
+      {seldom && (
+        <>
+          <seldom.AddQuotaDialog
+            tokens={raising}
+            onAdded={options.onQuotaAdded}
+            onClose={() => setRaising(undefined)}
+          />
+          <seldom.DisableKeysDialog
+            tokens={disabling}
+            onUndo={enableAgain}
+            onDisabled={options.onDisabled}
+            onClose={() => setDisabling(undefined)}
+          />
+          <seldom.ReplaceKeyDialog token={replacing} onClose={() => setReplacing(undefined)} />
+          <seldom.RevealedKeyDialog revealed={revealed} onClose={() => setRevealed(undefined)} />
+        </>
+      )}
     </>
   );
   return {
@@ -118,13 +135,13 @@ export function useKeyActions(options: Options = {}): { actions: KeyActions; dia
       edit: setEditing,
       duplicate,
       remove: setDeleting,
-      disableAll: setDisabling,
+      disableAll: (tokens: Token[]) => openDialog(() => setDisabling(tokens)),
       setSwitch,
       enableAll,
-      addQuota: setRaising,
+      addQuota: (tokens: Token[]) => openDialog(() => setRaising(tokens)),
       copyKey,
       revealKey,
-      replaceKey: setReplacing,
+      replaceKey: (token: Token) => openDialog(() => setReplacing(token)),
     },
     dialogs,
   };

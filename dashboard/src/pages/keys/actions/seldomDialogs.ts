@@ -1,0 +1,4 @@
+export { AddQuotaDialog } from './AddQuotaDialog';
+export { DisableKeysDialog } from './DisableKeysDialog';
+export { ReplaceKeyDialog } from './ReplaceKeyDialog';
+export { RevealedKeyDialog } from './RevealedKeyDialog';

@@ -82,3 +82,14 @@ it('is a list of cards where the table needs more than its place, and tries agai
   place.mockRestore();
   needed.mockRestore();
 });
+
+it('survives that its place becomes narrower before it is told', async () => {
+  const place = vi.spyOn(HTMLElement.prototype, 'clientWidth', 'get').mockReturnValue(900);
+  const needed = vi.spyOn(HTMLElement.prototype, 'offsetWidth', 'get').mockReturnValue(900);
+  await textOf(['one']);
+  place.mockReturnValue(280);
+  needed.mockReturnValue(700);
+  expect(await textOf(['one'])).toContain('one');
+  place.mockRestore();
+  needed.mockRestore();
+});

@@ -59,14 +59,18 @@ export function DataTable<Row>({ empty, cardsHeader, columns, ...data }: TablePr
   function content() {
     if (props.rows?.length === 0) return <Paper p={0}>{empty}</Paper>;
     if (width === undefined) return null;
-    if (width >= least)
-      return <DataGrid {...props} onTooWide={(needed) => setTried({ first, least: needed })} />;
+    if (width >= least) return <DataGrid {...props} onTooWide={onTooWide} />;
     return (
       <>
         {cardsHeader}
         <DataCards {...props} />
       </>
     );
+  }
+
+  // While a window becomes narrower, the grid may know it before `width` does. Then it is drawn, and says so, again.
+  function onTooWide(needed: number) {
+    setTried((last) => (last.first === first && last.least === needed ? last : { first, least: needed }));
   }
 }
 

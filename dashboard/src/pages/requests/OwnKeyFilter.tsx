@@ -18,6 +18,7 @@ export function OwnKeyFilter({ value, onChange }: Props) {
       {(close) => (
         <OwnKeySelect
           value={value}
+          chosen={name}
           onChange={(id) => {
             onChange(id);
             close();

@@ -14,13 +14,16 @@ interface Props {
   onSearch: (text: string) => void;
   /** The ID of a key, or empty. */
   value: string;
-  /** The name of the chosen key, if it is known. It may be among no list, or deleted. */
-  chosen: string | undefined;
+  /**
+   * The name of the chosen key, which may be among no list, or deleted. It must not depend on what is typed: a change
+   * of it replaces that.
+   */
+  chosen: string;
   onChange: (id: string) => void;
 }
 
 /** Selects a key. There may be too many for one list, so what is typed is searched for elsewhere. */
-export function KeySelect({ keys, areFound, onSearch, value, chosen = LOADING, onChange }: Props) {
+export function KeySelect({ keys, areFound, onSearch, value, chosen, onChange }: Props) {
   const options = (keys ?? []).map(({ id, name }) => ({ value: String(id), label: name }));
   const isListed = options.some((option) => option.value === value);
   // The input shows the name of the chosen option, so it must be one, but it is not among those that were found.
@@ -45,5 +48,3 @@ export function KeySelect({ keys, areFound, onSearch, value, chosen = LOADING, o
     />
   );
 }
-
-const LOADING = '…';

@@ -57,16 +57,14 @@ function AnyKeyFilter({ filters: { user_id, token_id }, onFilter }: Props) {
   const { data, isError } = useAnyToken(token_id ? Number(token_id) : undefined);
   const known = data && (user_id ? data.name : texts.usage.recent.of(data.name, data.username));
   const gone = isError && texts.adminLists.keyNumber(Number(token_id));
+  const name = gone || (known ?? LOADING);
   return (
-    <FilterChip
-      name={texts.usage.key}
-      value={token_id && (gone || (known ?? LOADING))}
-      onClear={() => onFilter({ token_id: '' })}
-    >
+    <FilterChip name={texts.usage.key} value={token_id && name} onClear={() => onFilter({ token_id: '' })}>
       {(close) => (
         <AnyKeySelect
           userId={user_id}
           value={token_id}
+          chosen={name}
           onChange={(id) => {
             onFilter({ token_id: id });
             close();

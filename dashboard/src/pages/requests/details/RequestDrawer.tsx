@@ -2,6 +2,7 @@ import { Anchor, Button, Drawer, Group, Paper, Skeleton, Stack, Text, Title } fr
 import { IconCheck, IconCopy, IconLink } from '@tabler/icons-react';
 import type { ReactNode } from 'react';
 import { Link } from 'wouter';
+import { hasCode } from '../../../api/error';
 import { type PastRequest, useRequest } from '../../../api/requestHistory';
 import type { UsageScope } from '../../../api/usageReports';
 import { CopyButton } from '../../../shared/CopyButton';
@@ -34,6 +35,8 @@ export function RequestDrawer({ scope, id, listed, remedy, isCovered, onClose }:
   // What closes still shows what it was.
   const shown = useLastDefined(id);
   const { data: request, error, refetch } = useRequest(scope, shown, listed);
+  // An address that was cut off names none.
+  const isMissing = request === null || hasCode(error, 'invalid_filter');
   return (
     <Drawer
       opened={id !== undefined && !isCovered}
@@ -50,7 +53,7 @@ export function RequestDrawer({ scope, id, listed, remedy, isCovered, onClose }:
     >
       {request ? (
         <Details scope={scope} request={request} remedy={remedy(request)} />
-      ) : request === null ? (
+      ) : isMissing ? (
         <Text c="dimmed">{texts.usage.requestHistory.notKept}</Text>
       ) : error ? (
         <FailureState error={error} onRetry={refetch} />

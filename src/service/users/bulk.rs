@@ -64,7 +64,9 @@ impl Users {
         }
         // A dry run does nothing that must not be done twice.
         let request = request.filter(|_| !bulk.is_dry_run);
-        let batch = request.map_or(admin.origin.request_id.as_str(), |request| request.key.as_str());
+        // Not the id of the HTTP request: callers choose that, and may send it again.
+        let own_name = || self.core.rng.generate_fast(|rng| format!("{:016x}", rng.next_u64()));
+        let batch = &request.map_or_else(own_name, |request| request.key.as_str().to_owned());
         let mut tx = self.core.db.begin().await?;
         let ids = find_ids(&mut tx, &bulk.chosen).await?;
         let targets: Vec<UserId> = ids.iter().flatten().copied().collect();
@@ -151,7 +153,9 @@ impl PlannedChange<'_> {
             .then(|| AuditEntry::new(now, actor, Action::AccountEdited, Subject::user(after.id)).with_changes(changes));
         let granted = self.adds().then(|| {
             let (from, to) = (before.wallet.remain(), after.wallet.remain());
-            let entry = AuditEntry::quota_granted(now, actor, after.id, from, to).with([(BATCH, batch.to_owned())]);
+            let entry = AuditEntry::quota_granted(now, actor, after.id, from, to);
+            // An undo has no name, by which it could be undone.
+            let entry = if change.can_be_undone() { entry.with([(BATCH, batch.to_owned())]) } else { entry };
             match (chosen.note.as_str(), change) {
                 ("", BulkChange::Edit { .. }) => entry,
                 ("", BulkChange::Undo(_)) => entry.with([("note", UNDO_NOTE.to_owned())]),

@@ -4,7 +4,6 @@ use super::attention::Attention;
 use super::calendar::{Moment, Period};
 use super::client_addresses::StoredAddress;
 use super::group::Groups;
-use super::ip_allowlist::ClientAddress;
 use super::ledger::{Figures, Purpose, Refusal, RefusalReason, RequestContext, admit, admit_use};
 use super::money::Quota;
 use super::rate_limits::RateExceeded;
@@ -44,7 +43,7 @@ impl RefusedAttempt {
             return None;
         }
         let state = token.state_for(owner, groups);
-        let context = self.context();
+        let context = RequestContext::of_stored(&self.model, self.ip.as_ref());
         if self.refusal.reason == RefusalReason::ModelNotPriced {
             let usable = admit_use(&token.policy, &state, &context, at).map(drop);
             let priced = if is_priced(&self.model) { Ok(()) } else { Err(self.refusal) };
@@ -92,14 +91,6 @@ impl RefusedAttempt {
             | RefusalReason::UserQuotaInsufficient
             | RefusalReason::TokenPeriodExceeded
             | RefusalReason::UserPeriodExceeded => true,
-        }
-    }
-
-    fn context(&self) -> RequestContext {
-        let ip = self.ip.as_ref().and_then(StoredAddress::ip);
-        RequestContext {
-            model: Some(self.model.clone()).filter(|model| !model.is_empty()),
-            ip: ip.map_or(ClientAddress::NotSent, ClientAddress::Known),
         }
     }
 }

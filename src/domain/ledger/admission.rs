@@ -40,6 +40,15 @@ impl RequestDetails {
 }
 
 impl RequestContext {
+    /// Of a row: an empty model was not sent, and an address that is not stored whole is not checked again.
+    pub fn of_stored(model: &str, ip: Option<&StoredAddress>) -> Self {
+        let ip = ip.and_then(StoredAddress::ip);
+        Self {
+            model: Some(model.to_owned()).filter(|model| !model.is_empty()),
+            ip: ip.map_or(ClientAddress::NotSent, ClientAddress::Known),
+        }
+    }
+
     /// The same as it is stored.
     pub fn details(&self, request_id: String, addresses: ClientAddresses) -> RequestDetails {
         RequestDetails {
@@ -51,11 +60,9 @@ impl RequestContext {
 }
 
 impl RequestDetails {
-    /// What was requested. An address that is not stored whole is not checked again.
+    /// What was requested.
     pub fn context(&self) -> RequestContext {
-        let model = Some(self.model.clone()).filter(|model| !model.is_empty());
-        let ip = self.ip.as_ref().and_then(StoredAddress::ip);
-        RequestContext { model, ip: ip.map_or(ClientAddress::NotSent, ClientAddress::Known) }
+        RequestContext::of_stored(&self.model, self.ip.as_ref())
     }
 }
 

@@ -86,3 +86,26 @@ impl<T> From<Page<T>> for PageBody<T> {
         Self { page: page.page, page_size: page.page_size, total: page.total, items: page.items }
     }
 }
+
+/// Which page the rows of an answer are that has all of them if none is asked for; then it has none of these.
+#[derive(Debug, Default, Serialize, ToSchema)]
+pub struct RowPageBody {
+    /// Page number, as requested. Absent if no page was.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    page: Option<i64>,
+    /// Rows per page, as used. Absent if no page was requested.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    page_size: Option<i64>,
+    /// Number of rows on all pages. Absent if no page was requested.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    total_rows: Option<i64>,
+}
+
+impl RowPageBody {
+    pub fn of<T>(page: &Page<T>) -> Self {
+        Self { page: Some(page.page), page_size: Some(page.page_size), total_rows: Some(page.total) }
+    }
+}

@@ -10,7 +10,7 @@ use super::auth::{Admin, SignedIn};
 use super::envelope::Envelope;
 use super::extract::Query;
 use super::ledger::ReasonBody;
-use super::page::PageQuery;
+use super::page::{PageQuery, RowPageBody};
 use super::state::AppState;
 use super::usage_reports::{ReportUserQuery, SpanQuery};
 use crate::api::errors::code::codes::{InvalidRange, NotFound, RangeTooLarge};
@@ -51,18 +51,8 @@ pub struct RefusedBody {
     total: i64,
     /// The largest numbers first: those of the page, or the first 100.
     rows: Vec<RefusedRowBody>,
-    /// Page number, as requested. Absent if no page was.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    #[schema(nullable = false)]
-    page: Option<i64>,
-    /// Rows per page, as used. Absent if no page was requested.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    #[schema(nullable = false)]
-    page_size: Option<i64>,
-    /// Number of rows on all pages. Absent if no page was requested.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    #[schema(nullable = false)]
-    total_rows: Option<i64>,
+    #[serde(flatten)]
+    page: RowPageBody,
 }
 
 /// The largest numbers, if no page is asked for.
@@ -71,7 +61,6 @@ const LARGEST: PageRequest = PageRequest::first(bounds::MAX_REFUSED_ROWS);
 impl RefusedBody {
     /// With the numbers of the page if one was asked for.
     fn new(report: &RefusedReport, page: Option<PageRequest>, time_zone: String) -> Self {
-        let paged = page.map(|_| &report.rows);
         let rows = report.rows.items.iter().map(|row| RefusedRowBody {
             reason: row.reason.into(),
             token_id: row.token_id.get(),
@@ -82,9 +71,7 @@ impl RefusedBody {
         });
         Self {
             rows: rows.collect(),
-            page: paged.map(|page| page.page),
-            page_size: paged.map(|page| page.page_size),
-            total_rows: paged.map(|page| page.total),
+            page: page.map(|_| RowPageBody::of(&report.rows)).unwrap_or_default(),
             from: report.span.from.to_string(),
             to: report.span.to.to_string(),
             time_zone,

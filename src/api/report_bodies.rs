@@ -5,6 +5,7 @@ use serde::Serialize;
 use utoipa::ToSchema;
 
 use super::csv::{cells, csv};
+use super::page::RowPageBody;
 use super::usage::Dollars;
 use crate::domain::id::{GatewayId, TokenId, UserId};
 use crate::domain::page::PageRequest;
@@ -152,18 +153,8 @@ pub struct ReportBody {
     /// By hour, day or month, if grouped by it, else the highest spend or the largest change first. Grouped by day or
     /// hour alone, every day or hour has a row. A comparison has a row for what was used in either range.
     rows: Vec<ReportRowBody>,
-    /// Page number, as requested. Absent if no page was.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    #[schema(nullable = false)]
-    page: Option<i64>,
-    /// Rows per page, as used. Absent if no page was requested.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    #[schema(nullable = false)]
-    page_size: Option<i64>,
-    /// Number of rows on all pages. Absent if no page was requested.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    #[schema(nullable = false)]
-    total_rows: Option<i64>,
+    #[serde(flatten)]
+    page: RowPageBody,
 }
 
 impl ReportRowBody {
@@ -197,17 +188,16 @@ impl ReportBody {
         let compared = report.comparison.map(|comparison| comparison.span);
         let rows: Vec<&ReportRow> = report.rows.iter().collect();
         let (rows, page) = match page {
-            None => (rows, None),
+            None => (rows, RowPageBody::default()),
             Some(request) => {
                 let page = request.of(rows);
-                (page.items, Some((page.page, page.page_size, page.total)))
+                let numbers = RowPageBody::of(&page);
+                (page.items, numbers)
             }
         };
         Self {
             rows: rows.into_iter().map(|row| ReportRowBody::new(report, row)).collect(),
-            page: page.map(|(number, ..)| number),
-            page_size: page.map(|(_, size, _)| size),
-            total_rows: page.map(|(.., total)| total),
+            page,
             from: report.span.from.to_string(),
             to: report.span.to.to_string(),
             time_zone,

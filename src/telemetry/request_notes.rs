@@ -46,7 +46,7 @@ impl RequestNotes {
         NOTES.try_with(Self::clone).unwrap_or_default()
     }
 
-    /// Notes what `work` does, which goes on with `self` if it is done in another task.
+    /// Notes what `work` does. Work in another task needs a clone of these notes.
     pub fn of<T>(self, work: impl Future<Output = T>) -> impl Future<Output = T> {
         NOTES.scope(self, work)
     }

@@ -10,7 +10,7 @@ use crate::output::{print_good, print_line, print_note};
 use keymeter::app::{self, Database, PrivatePostgres, StartError};
 use keymeter::config::Config;
 use keymeter::domain::audit::{Action, AuditFilter};
-use keymeter::domain::calendar::{Calendar, Moment};
+use keymeter::domain::calendar::Moment;
 use keymeter::domain::clock::{Clock, SystemClock};
 use keymeter::service::clock_repair;
 use keymeter::service::proof::{self, InvariantViolation};
@@ -78,9 +78,6 @@ async fn examine_database(config: &Config, database: &Database, report: &mut Rep
     if let Err(error) = examine_server(config, &db).await {
         report.wrong("database", &error.to_string());
     }
-    if let Err(error) = doctor_surroundings::examine(config, &db).await {
-        report.wrong("database", &error.to_string());
-    }
     if let Err(error) = examine_secrets(&db, &master_key).await {
         report.wrong("master key", &error.to_string());
     }
@@ -91,7 +88,7 @@ async fn examine_database(config: &Config, database: &Database, report: &mut Rep
     db.close().await;
 }
 
-/// Names settings of PostgreSQL with which what was answered can be lost, or requests are refused.
+/// Names settings of PostgreSQL with which what was answered can be lost, or requests are refused, and what is around.
 async fn examine_server(config: &Config, db: &Db) -> Result<(), StorageError> {
     let server = server_state::find(&mut *db.acquire().await?).await?;
     if server.standbys > 0 && server.synchronous_standby_names.is_empty() {
@@ -102,7 +99,7 @@ async fn examine_server(config: &Config, db: &Db) -> Result<(), StorageError> {
         );
         print_note("database", &what);
     }
-    for name in server.switched_off {
+    for name in &server.switched_off {
         print_note(
             "database",
             &format!("`{name}` is off: a crash of the machine can damage or lose what was answered"),
@@ -121,7 +118,7 @@ async fn examine_server(config: &Config, db: &Db) -> Result<(), StorageError> {
         );
         print_note("database", &what);
     }
-    Ok(())
+    doctor_surroundings::examine(config, db, &server).await
 }
 
 /// Tells how far a change of the master key is.
@@ -165,8 +162,7 @@ async fn examine_clock(config: &Config, db: &Db, report: &mut Report) -> Result<
         );
         report.wrong("clock", &what);
     }
-    let calendar = Calendar { zone: config.usage.time_zone, week_starts: config.usage.week_starts };
-    let users = clock_repair::list_ahead(&mut tx, &Moment::new(micros, calendar)).await?;
+    let users = clock_repair::list_ahead(&mut tx, &Moment::new(micros, config.usage.calendar())).await?;
     if !users.is_empty() {
         let ids = users.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ");
         let what = format!(

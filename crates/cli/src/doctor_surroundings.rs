@@ -2,9 +2,10 @@
 //! of it is an error yet; each note says what to do.
 
 use keymeter::config::Config;
-use keymeter::domain::calendar::{Calendar, Moment};
+use keymeter::domain::calendar::Moment;
 use keymeter::domain::time::{Day, UnixTime};
-use keymeter::storage::{self, Db, StorageError, installation, server_state};
+use keymeter::storage::server_state::ServerState;
+use keymeter::storage::{self, Db, StorageError, installation};
 use keymeter::telemetry::disk::DiskSpace;
 
 use crate::output::{print_good, print_note};
@@ -16,25 +17,23 @@ const ENDS: [(&str, &str); 5] =
 /// So many days before the end of a version, the doctor says so.
 const END_IS_NEAR_DAYS: i64 = 180;
 
-/// A backup that is older is a note: whoever makes one a day has one that is younger.
+/// A backup that is older is a note. Daily backups are younger.
 const MAX_BACKUP_HOURS: i64 = 26;
 
 /// With less free, the disk is a note: a tenth of it, or this many bytes.
 const LEAST_FREE_BYTES: u64 = 2 * GIB;
 const GIB: u64 = 1 << 30;
 
-/// Prints what is found.
+/// Prints what is found, beside the state of PostgreSQL.
 ///
 /// # Errors
 /// The database.
-pub(crate) async fn examine(config: &Config, db: &Db) -> Result<(), StorageError> {
+pub(crate) async fn examine(config: &Config, db: &Db, server: &ServerState) -> Result<(), StorageError> {
     let mut conn = db.acquire().await?;
-    let server = server_state::find(&mut conn).await?;
     let micros = storage::read_clock(&mut conn).await?;
     let made = installation::find_backup_time(&mut conn).await?;
     drop(conn);
-    let calendar = Calendar { zone: config.usage.time_zone, week_starts: config.usage.week_starts };
-    if let Some(what) = note_on_version(&server.version, Moment::new(micros, calendar).today) {
+    if let Some(what) = note_on_version(&server.version, Moment::new(micros, config.usage.calendar()).today) {
         print_note("database", &what);
     }
     examine_backup(made.max(server.last_archived_time), micros.seconds());

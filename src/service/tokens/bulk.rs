@@ -167,7 +167,7 @@ impl Tokens {
         self.core.rate_limiter.may_write_more(&caller.user, ids.len())?;
         let mut tx = self.core.db.begin().await?;
         let (by, owner_group) = if owner != caller.user.id && switch.is_some() {
-            // Whoever the owner is: an administrator can always stop a key.
+            // An administrator can always stop a key, also one of another administrator.
             let (admin, owner) = actors::lock_admin(&mut tx, caller.user.id, owner).await?;
             (admin.role, owner.map(|owner| owner.group).unwrap_or_default())
         } else {

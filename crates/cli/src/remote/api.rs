@@ -1,7 +1,5 @@
 //! `keymeter api`: any call of the API, for what has no command.
 
-use std::io::{Read, stdin};
-
 use clap::Args;
 use clap::builder::PossibleValuesParser;
 use http::Method;
@@ -9,6 +7,7 @@ use http::uri::PathAndQuery;
 
 use super::Remote;
 use super::target::{RemoteOptions, ServerOptions};
+use super::terminal::text_from;
 use crate::failure::{CommandFailure, exit};
 use crate::output::print_answer;
 
@@ -55,9 +54,5 @@ pub fn run(args: &ApiArgs) -> Result<(), CommandFailure> {
 
 /// The text of `--data`.
 fn read(data: &str) -> Result<String, CommandFailure> {
-    let Some(file) = data.strip_prefix('@') else { return Ok(data.to_owned()) };
-    let mut text = String::new();
-    let read =
-        if file == "-" { stdin().read_to_string(&mut text).map(|_| text) } else { std::fs::read_to_string(file) };
-    read.map_err(|error| CommandFailure::new(exit::USAGE, format!("cannot read {file}: {error}")))
+    data.strip_prefix('@').map_or_else(|| Ok(data.to_owned()), text_from)
 }

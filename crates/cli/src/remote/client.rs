@@ -170,10 +170,8 @@ impl Client {
     /// # Errors
     /// The answer is a failure.
     pub fn raw(&self, method: &Method, path: &str, body: Option<&str>) -> Result<Vec<u8>, CommandFailure> {
-        let answer = match &body {
-            Some(body) => self.request(method.as_str(), path, Some(body), &[]),
-            None => self.request(method.as_str(), path, None, &[]),
-        };
+        let body = body.as_ref().map(|body| body as &dyn Display);
+        let answer = self.request(method.as_str(), path, body, &[]);
         let changes = !method.is_safe();
         let (status, _, body) = self.read(answer, changes)?;
         // Some answers have no envelope: CSV, metrics, the OpenAPI document.

@@ -1,13 +1,13 @@
 //! `keymeter key create`, `update`, `enable` and `disable`.
 
 use clap::{ArgGroup, Args};
-use serde_json::{Value, json};
+use serde_json::json;
 
 use super::key_fields::KeyFields;
 use super::key_view::Key;
 use super::named::{Named, OWN_KEYS};
 use super::values::{amount_option, signed_usd_arg, usd_arg};
-use super::{Remote, nothing_to_change, now};
+use super::{Remote, members, nothing_to_change, now};
 use crate::failure::CommandFailure;
 use crate::output::{print_error, print_line};
 
@@ -82,11 +82,12 @@ impl Remote {
 
     pub fn update_key(&self, args: &KeyUpdateArgs) -> Result<(), CommandFailure> {
         let mut body = args.fields.body(now());
-        let mut set = |name: &str, value: Option<Value>| value.map(|value| body.insert(name.to_owned(), value));
-        set("name", args.name.as_deref().map(Into::into));
-        set("add_quota", args.add_quota.or(args.add_usd).map(Into::into));
-        set("remain_quota", args.set_quota.or(args.set_usd).map(Into::into));
-        set("unlimited_quota", args.unlimited.map(Into::into));
+        body.extend(members([
+            ("name", args.name.as_deref().map(Into::into)),
+            ("add_quota", args.add_quota.or(args.add_usd).map(Into::into)),
+            ("remain_quota", args.set_quota.or(args.set_usd).map(Into::into)),
+            ("unlimited_quota", args.unlimited.map(Into::into)),
+        ]));
         if body.is_empty() {
             return Err(nothing_to_change("keymeter key update --help"));
         }

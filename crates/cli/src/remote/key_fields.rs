@@ -4,6 +4,7 @@ use clap::Args;
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 
+use super::members;
 use super::period_limits::{PeriodLimitArgs, named_limits};
 use super::values::{Expiry, limit_arg};
 use keymeter::domain::time::UnixTime;
@@ -54,21 +55,21 @@ struct PlainFields {
 impl KeyFields {
     /// The fields that were named, as the API writes them.
     pub fn body(&self, now: UnixTime) -> Map<String, Value> {
-        let mut body = Map::new();
-        let mut set = |name: &str, value: Option<Value>| value.map(|value| body.insert(name.to_owned(), value));
-        set("expired_time", self.expires.map(|expiry| expiry.timestamp(now).into()));
-        set("model_limits_enabled", self.models.as_deref().map(|models| (models != "all").into()));
-        // The names stay where every model is allowed, as in the dashboard.
-        set("model_limits", self.models.as_deref().filter(|&models| models != "all").map(Into::into));
         let addresses = self.addresses.as_deref().map(|addresses| if addresses == "all" { "" } else { addresses });
-        set("allow_ips", addresses.map(Into::into));
-        set("period_limits", self.period_limits.body());
         let rates = [
             ("requests_per_minute", self.requests_per_minute),
             ("tokens_per_minute", self.tokens_per_minute),
             ("concurrency", self.concurrency),
         ];
-        set("rate_limits", named_limits(&rates));
+        let mut body = members([
+            ("expired_time", self.expires.map(|expiry| expiry.timestamp(now).into())),
+            ("model_limits_enabled", self.models.as_deref().map(|models| (models != "all").into())),
+            // The names stay where every model is allowed, as in the dashboard.
+            ("model_limits", self.models.as_deref().filter(|&models| models != "all").map(Into::into)),
+            ("allow_ips", addresses.map(Into::into)),
+            ("period_limits", self.period_limits.body()),
+            ("rate_limits", named_limits(&rates)),
+        ]);
         if let Value::Object(plain) = json!(self.plain) {
             body.extend(plain.into_iter().filter(|(_, value)| !value.is_null()));
         }

@@ -87,7 +87,7 @@ pub struct FindArgs {
     options: ListOptions,
 }
 
-/// Refuses a whole key: arguments are seen by others.
+/// Refuses a whole key: other users of the machine can read arguments.
 fn find_arg(text: &str) -> Result<String, String> {
     match ApiKey::parse(text) {
         Ok(_) => Err("arguments are seen by others: send a whole key to the input of `keymeter key find -`".to_owned()),

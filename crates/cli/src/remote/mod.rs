@@ -40,8 +40,8 @@ pub mod values;
 use chrono::DateTime;
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
-use serde_json::Value;
 use serde_json::value::RawValue;
+use serde_json::{Map, Value};
 
 use self::client::{Client, ClientCredential, Data};
 use self::list_options::ListOptions;
@@ -60,7 +60,7 @@ pub struct Remote {
     json: bool,
 }
 
-/// What parameters of lists in the API are called here.
+/// Parameters of lists in the API, and the options that set them.
 const LIST_OPTIONS: [(&str, &str); 8] = [
     ("keyword", "--search"),
     ("status", "--status"),
@@ -211,6 +211,11 @@ fn now() -> UnixTime {
 /// A filter that was named.
 fn filter<'a>(name: &'a str, value: Option<&impl ToString>) -> Option<(&'a str, String)> {
     value.map(|value| (name, value.to_string()))
+}
+
+/// The members of a body that have a value.
+fn members<'a>(members: impl IntoIterator<Item = (&'a str, Option<Value>)>) -> Map<String, Value> {
+    members.into_iter().filter_map(|(name, value)| Some((name.to_owned(), value?))).collect()
 }
 
 fn nothing_to_change(help: &str) -> CommandFailure {

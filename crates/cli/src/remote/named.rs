@@ -118,7 +118,7 @@ pub const OWN_KEYS: Kind = Kind {
     list: "keymeter key list",
 };
 
-/// Those of them that were deleted and can be restored.
+/// Deleted keys that can be restored.
 pub const DELETED_KEYS: Kind =
     Kind { noun: "deleted key", query: &[("deleted", "1")], list: "keymeter key list --deleted", ..OWN_KEYS };
 
@@ -236,7 +236,7 @@ impl Remote {
         }
     }
 
-    /// Those that may have the name.
+    /// Entries that may have the name.
     fn candidates(&self, kind: &Kind, name: &str) -> Result<Vec<Candidate>, CommandFailure> {
         let mut query: Vec<_> = kind.query.iter().map(|(name, value)| (*name, (*value).to_owned())).collect();
         // A search needs two characters, and takes `%` for a pattern.

@@ -49,7 +49,7 @@ pub fn run(args: OpenArgs) -> Result<(), CommandFailure> {
     Ok(())
 }
 
-/// Opens a page in a browser where there is one. Whoever has none has read the address.
+/// Opens a page in a browser where there is one. Without one, the printed address is enough.
 fn open(url: &str) {
     let program = if cfg!(target_os = "macos") {
         "open"

@@ -1,8 +1,9 @@
 //! Limits that renew, as options: in quota units, or in dollars.
 
 use clap::Args;
-use serde_json::{Map, Value, json};
+use serde_json::Value;
 
+use super::members;
 use super::values::{amount_option, limit_arg, usd_limit_arg};
 
 /// Options of keys and of users.
@@ -67,8 +68,7 @@ impl PeriodLimitArgs {
 }
 
 /// The limits that were named, if any was.
-pub fn named_limits(members: &[(&str, Option<i64>)]) -> Option<Value> {
-    let named: Map<String, Value> =
-        members.iter().filter_map(|(name, limit)| Some(((*name).to_owned(), json!((*limit)?)))).collect();
-    (!named.is_empty()).then_some(Value::Object(named))
+pub fn named_limits(limits: &[(&str, Option<i64>)]) -> Option<Value> {
+    let named = members(limits.iter().map(|(name, limit)| (*name, limit.map(Value::from))));
+    (!named.is_empty()).then_some(named.into())
 }

@@ -45,7 +45,7 @@ pub struct FoundRequests {
 }
 
 impl RequestFilterArgs {
-    /// As the API takes it.
+    /// The query parameters.
     pub fn query(&self, remote: &Remote) -> Result<Vec<(&'static str, String)>, CommandFailure> {
         let mut query = self.scope.query(remote)?;
         query.extend(filter("model", self.model.as_ref()));

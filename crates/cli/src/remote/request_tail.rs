@@ -33,7 +33,7 @@ pub struct TailArgs {
     interval: u32,
 }
 
-/// The requests that were shown, by id, with their times: those that the next look may find again.
+/// The requests that were shown, by id, with their times: the next look may find them again.
 #[derive(Default)]
 struct Shown(BTreeMap<String, UnixTime>);
 
@@ -86,7 +86,7 @@ impl Remote {
         }
     }
 
-    /// Prints those that were not shown, the oldest first. Returns false if nobody reads any more.
+    /// Prints requests not shown before, the oldest first. Returns false if nobody reads any more.
     fn print_new(&self, newest: &[Box<RawValue>], shown: &mut Shown) -> Result<bool, CommandFailure> {
         for entry in newest.iter().rev() {
             let request: RequestEntry = client::read(entry.get())?;

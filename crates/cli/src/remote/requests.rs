@@ -12,7 +12,7 @@ use super::target::RemoteOptions;
 use super::terminal::{Table, dollars, printable, time};
 use super::{Remote, client, day_before, filter};
 use crate::failure::{CommandFailure, exit};
-use crate::output::{print_error, print_line};
+use crate::output::print_error;
 use keymeter::domain::request_history::Position;
 
 /// `keymeter request`
@@ -92,8 +92,8 @@ impl Remote {
 
     fn show_request(&self, args: &ShowArgs) -> Result<(), CommandFailure> {
         let path = usage_path(args.everyone);
-        let is_place = Position::parse(&args.id).is_ok();
-        let by = if is_place { "id" } else { "request_id" };
+        let is_position = Position::parse(&args.id).is_ok();
+        let by = if is_position { "id" } else { "request_id" };
         let found = self.requests(path, &[(by, args.id.clone())], PAGE, None)?;
         match found.entries.as_slice() {
             [] => {
@@ -102,9 +102,9 @@ impl Remote {
                 let message = format!("there is no request with the id \"{}\"", printable(&args.id));
                 Err(CommandFailure::new(exit::NOT_FOUND, message + &searched.unwrap_or_default()))
             }
-            [only] if is_place => self.show_found(only),
+            [only] if is_position => self.show_found(only),
             [only] => {
-                // By its place more is known of it.
+                // Only a query by `id` returns `details`.
                 let place: RequestEntry = client::read(only.get())?;
                 let found = self.requests(path, &[("id", place.id)], 1, None)?;
                 self.show_found(found.entries.first().unwrap_or(only))
@@ -121,12 +121,7 @@ impl Remote {
     }
 
     fn show_found(&self, entry: &RawValue) -> Result<(), CommandFailure> {
-        if self.json {
-            print_line(entry.get());
-        } else {
-            client::read::<RequestEntry>(entry.get())?.print();
-        }
-        Ok(())
+        self.show(&client::Data(Some(entry.to_owned())), |request: RequestEntry| request.print())
     }
 }
 

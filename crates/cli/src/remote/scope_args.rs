@@ -1,4 +1,4 @@
-//! Whose usage and requests, and of which time.
+//! The scope and the time range of usage and requests.
 
 use clap::Args;
 
@@ -8,7 +8,7 @@ use super::{Remote, filter, now};
 use crate::failure::CommandFailure;
 use keymeter::domain::time::UnixTime;
 
-/// What parameters of the API are called here.
+/// Parameters of the API, and the options that set them.
 pub const OPTIONS: [(&str, &str); 9] = [
     ("from", "--from"),
     ("to", "--to"),
@@ -21,7 +21,7 @@ pub const OPTIONS: [(&str, &str); 9] = [
     ("compare_to", "--compare"),
 ];
 
-/// Whose usage.
+/// One key, one user, or all users.
 #[derive(Debug, Args)]
 pub struct ScopeArgs {
     /// Only this key, by name or id.
@@ -35,7 +35,7 @@ pub struct ScopeArgs {
     user: Option<Named>,
 }
 
-/// Of which time.
+/// A time range.
 #[derive(Debug, Args)]
 pub struct TimeArgs {
     /// The first day, such as 2027-01-01.
@@ -50,7 +50,7 @@ pub struct TimeArgs {
 }
 
 impl ScopeArgs {
-    /// Whether it is about others too: administrators have calls of their own.
+    /// Returns true if it includes other users; administrators have calls of their own for these.
     const fn is_of_all_users(&self) -> bool {
         self.everyone || self.user.is_some()
     }
@@ -60,7 +60,7 @@ impl ScopeArgs {
         usage_path(self.is_of_all_users())
     }
 
-    /// As the API takes it.
+    /// The query parameters.
     pub fn query(&self, remote: &Remote) -> Result<Vec<(&'static str, String)>, CommandFailure> {
         let keys = if self.is_of_all_users() { ALL_KEYS } else { OWN_KEYS };
         let key = self.key.as_ref().map(|key| remote.find(&keys, key)).transpose()?;

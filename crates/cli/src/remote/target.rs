@@ -180,7 +180,7 @@ fn of_login(address: Address, login: Login, profile: String, source: Source) -> 
     ServerTarget { address, access_token: login.access_token, source, profile, username: Some(login.username) }
 }
 
-/// The failure of a command whose profile has no login. `others` are those that there are.
+/// The failure of a command whose profile has no login. `others` are the stored logins.
 fn no_login(profile: &str, others: &Logins) -> CommandFailure {
     let known = others.keys().map(String::as_str).collect::<Vec<_>>().join(", ");
     let known = if known.is_empty() { String::new() } else { format!("; there are: {known}") };

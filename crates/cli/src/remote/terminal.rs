@@ -83,34 +83,47 @@ pub fn printable(text: &str) -> String {
 
 /// Quota units and dollars: `500000 ($1)`.
 pub fn quota(units: i64) -> String {
-    // A wallet is never negative, but a correction is.
-    let dollars = Quota::ZERO.changed_by(units.saturating_abs()).unwrap_or_default().usd();
-    let sign = if units < 0 { "-" } else { "" };
-    format!("{units} ({sign}${dollars})")
+    let (sign, amount) = signed(units);
+    format!("{units} ({sign}${amount})")
 }
 
 /// The dollars of quota units, exact, with two decimals or more: `$5.00`, `$0.000002`.
 pub fn dollars(units: i64) -> String {
-    let amount = Quota::ZERO.changed_by(units.saturating_abs()).unwrap_or_default().usd().to_string();
+    let (sign, amount) = signed(units);
     let zeros = match amount.split_once('.').map_or(0, |(_, decimals)| decimals.len()) {
         0 => ".00",
         1 => "0",
         _ => "",
     };
-    let sign = if units < 0 { "-" } else { "" };
     format!("{sign}${amount}{zeros}")
+}
+
+/// The sign and the dollars of quota units. A wallet is never negative, but a correction is.
+fn signed(units: i64) -> (&'static str, String) {
+    let dollars = Quota::ZERO.changed_by(units.saturating_abs()).unwrap_or_default().usd();
+    (if units < 0 { "-" } else { "" }, dollars.to_string())
 }
 
 /// A point in time: `2026-03-10 12:00 UTC`.
 pub fn time(seconds: i64) -> String {
-    DateTime::from_timestamp(seconds, 0)
-        .map_or_else(|| seconds.to_string(), |time| time.format("%Y-%m-%d %H:%M UTC").to_string())
+    formatted(seconds, "%Y-%m-%d %H:%M UTC")
 }
 
 /// The same with seconds.
 pub fn time_of_day(seconds: i64) -> String {
-    DateTime::from_timestamp(seconds, 0)
-        .map_or_else(|| seconds.to_string(), |time| time.format("%Y-%m-%d %H:%M:%S UTC").to_string())
+    formatted(seconds, "%Y-%m-%d %H:%M:%S UTC")
+}
+
+fn formatted(seconds: i64, format: &str) -> String {
+    DateTime::from_timestamp(seconds, 0).map_or_else(|| seconds.to_string(), |time| time.format(format).to_string())
+}
+
+/// The text of a file; `-` is standard input.
+pub fn text_from(file: &str) -> Result<String, CommandFailure> {
+    let mut text = String::new();
+    let read =
+        if file == "-" { stdin().read_to_string(&mut text).map(|_| text) } else { std::fs::read_to_string(file) };
+    read.map_err(|error| CommandFailure::new(exit::USAGE, format!("cannot read {file}: {error}")))
 }
 
 /// Reads a secret from standard input: all of it, without the line break at its end.

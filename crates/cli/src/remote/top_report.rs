@@ -2,11 +2,10 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use chrono::DateTime;
 use serde::Deserialize;
 
 use super::figures::{age, average, dollars_per_second, per_second, size, time_of_micros};
-use super::terminal::{Table, lines_of_facts, printable, time};
+use super::terminal::{Table, lines_of_facts, printable, time, time_of_day};
 
 /// `data` of `GET /api/admin/system`.
 #[derive(Deserialize)]
@@ -139,8 +138,7 @@ impl TopReport {
 
     /// The server that answers, the time, and how many servers run.
     fn title(&self) -> String {
-        let at = DateTime::from_timestamp(self.time, 0)
-            .map_or_else(|| self.time.to_string(), |time| time.format("%Y-%m-%d %H:%M:%S UTC").to_string());
+        let at = time_of_day(self.time);
         let running = match self.all_servers().filter(|server| server.running).count() {
             1 => "1 server runs".to_owned(),
             count => format!("{count} servers run"),

@@ -1,13 +1,11 @@
 //! `keymeter user grant --file`: many wallets in one call, all or none.
 
-use std::io::{Read, stdin};
-
 use serde::Deserialize;
 use serde_json::json;
 
 use super::Remote;
-use super::terminal::{Table, dollars};
-use crate::failure::{CommandFailure, exit};
+use super::terminal::{Table, dollars, text_from};
+use crate::failure::CommandFailure;
 use crate::output::print_error;
 
 #[derive(Deserialize)]
@@ -31,13 +29,7 @@ struct Wallet {
 impl Remote {
     /// Adds to the wallets of a file, `-` for standard input, with lines `user,usd` or `user,usd,note`.
     pub fn top_up(&self, file: &str, note: Option<&str>, dry_run: bool) -> Result<(), CommandFailure> {
-        let mut csv = String::new();
-        let read = if file == "-" {
-            stdin().read_to_string(&mut csv).map(drop)
-        } else {
-            std::fs::read_to_string(file).map(|text| csv = text)
-        };
-        read.map_err(|error| CommandFailure::new(exit::USAGE, format!("cannot read {file}: {error}")))?;
+        let csv = text_from(file)?;
         let body = json!({ "csv": csv, "note": note, "dry_run": dry_run });
         let changed = self.create_once("/api/admin/users/bulk", &body);
         let data = changed.map_err(|failure| failure.naming(&[("csv", "--file"), ("note", "--note")]))?;

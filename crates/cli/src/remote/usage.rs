@@ -15,6 +15,8 @@ use super::terminal::{Table, dollars, time};
 use super::{Remote, day_of, filter, now};
 use crate::failure::{CommandFailure, exit};
 use crate::output::print_error;
+use keymeter::domain::bounds;
+use keymeter::domain::usage_report_request::Dimension;
 
 /// `keymeter usage`
 #[derive(Debug, Args)]
@@ -49,50 +51,19 @@ struct ReportArgs {
     options: ListOptions,
     /// What the rows are: day (the default), hour, month, key, group, model, or several of them, separated by commas;
     /// with --everyone also user and gateway.
-    #[arg(long, value_name = "WHAT", value_delimiter = ',', value_parser = By::parse)]
-    by: Vec<By>,
+    #[arg(long, value_name = "WHAT", value_delimiter = ',', value_parser = by_arg)]
+    by: Vec<Dimension>,
     /// Show the change since the days before, the largest first: of a month, since the same days of the month before.
     /// By key, if --by says nothing else.
     #[arg(long)]
     compare: bool,
 }
 
-/// What the rows of a report are.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum By {
-    Hour,
-    Day,
-    Month,
-    Key,
-    Group,
-    Model,
-    User,
-    Gateway,
-}
-
-impl By {
-    const ALL: [Self; 8] =
-        [Self::Hour, Self::Day, Self::Month, Self::Key, Self::Group, Self::Model, Self::User, Self::Gateway];
-
-    /// The value of the API.
-    const fn as_str(self) -> &'static str {
-        match self {
-            Self::Hour => "hour",
-            Self::Day => "day",
-            Self::Month => "month",
-            Self::Key => "token",
-            Self::Group => "group",
-            Self::Model => "model",
-            Self::User => "user",
-            Self::Gateway => "gateway",
-        }
-    }
-
-    fn parse(text: &str) -> Result<Self, String> {
-        let name = if text.trim() == "key" { "token" } else { text.trim() };
-        let by = Self::ALL.into_iter().find(|by| by.as_str() == name);
-        by.ok_or_else(|| "it is hour, day, month, key, group, model, user or gateway, or several of them".to_owned())
-    }
+/// Reads a dimension of a report. `key` is `token` in the API.
+fn by_arg(text: &str) -> Result<Dimension, String> {
+    let name = if text.trim() == "key" { "token" } else { text.trim() };
+    Dimension::parse(name)
+        .ok_or_else(|| "it is hour, day, month, key, group, model, user or gateway, or several of them".to_owned())
 }
 
 #[derive(Deserialize)]
@@ -127,7 +98,7 @@ struct Amounts {
     requests: i64,
     prompt_tokens: i64,
     completion_tokens: i64,
-    /// Those of the days that it is compared with.
+    /// The amounts of the days before.
     before: Option<Spend>,
     change: Option<Spend>,
 }
@@ -168,9 +139,9 @@ impl Remote {
             query.extend(filter("from", from.as_ref()));
             query.extend(filter("to", args.time.to.as_ref()));
         }
-        let by: &[By] = match args.by.as_slice() {
-            [] if args.compare => &[By::Key],
-            [] => &[By::Day],
+        let by: &[Dimension] = match args.by.as_slice() {
+            [] if args.compare => &[Dimension::Token],
+            [] => &[Dimension::Day],
             by => by,
         };
         query.push(("group_by", by.iter().map(|by| by.as_str()).collect::<Vec<_>>().join(",")));
@@ -190,7 +161,10 @@ fn compared(from: Option<&str>, to: Option<&str>) -> Result<Vec<(&'static str, S
         text.parse::<NaiveDate>().map_err(unread)
     };
     let to = day(&to.map_or_else(|| day_of(now()), str::to_owned), "--to")?;
-    let from = from.map_or_else(|| Ok(to - Days::new(29)), |from| day(from, "--from"))?;
+    let from = from.map_or_else(
+        || Ok(to - Days::new(bounds::DEFAULT_REPORT_DAYS.unsigned_abs() - 1)),
+        |from| day(from, "--from"),
+    )?;
     let (before_from, before_to) = days_before(from, to)
         .ok_or_else(|| CommandFailure::new(exit::USAGE, "`--from` is after `--to`, or too long ago"))?;
     let days = [("from", from), ("to", to), ("compare_from", before_from), ("compare_to", before_to)];

@@ -3,7 +3,7 @@
 use clap::builder::PossibleValuesParser;
 use clap::{ArgGroup, Args, Subcommand, ValueEnum};
 use serde::Deserialize;
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 
 use super::key_view::period_limits;
 use super::list_options::ListOptions;
@@ -11,7 +11,7 @@ use super::named::Named;
 use super::period_limits::PeriodLimitArgs;
 use super::terminal::{Table, confirm, dollars, print_facts, time};
 use super::values::{amount_option, signed_usd_arg, usd_arg};
-use super::{Listing, Remote, filter, nothing_to_change};
+use super::{Listing, Remote, filter, members, nothing_to_change};
 use crate::failure::CommandFailure;
 use crate::output::print_error;
 use keymeter::domain::user::UserSort;
@@ -243,14 +243,14 @@ impl Remote {
     }
 
     fn update_user(&self, args: UpdateArgs) -> Result<(), CommandFailure> {
-        let mut body = Map::new();
-        let mut set = |name: &str, value: Option<Value>| value.map(|value| body.insert(name.to_owned(), value));
-        set("display_name", args.display_name.map(Into::into));
-        set("email", args.email.map(Into::into));
-        set("group", args.group.map(Into::into));
-        set("role", args.role.map(|role| role.number().into()));
-        set("token_api_enabled", args.token_api.map(Into::into));
-        set("period_limits", args.period_limits.body());
+        let body = members([
+            ("display_name", args.display_name.map(Into::into)),
+            ("email", args.email.map(Into::into)),
+            ("group", args.group.map(Into::into)),
+            ("role", args.role.map(|role| role.number().into())),
+            ("token_api_enabled", args.token_api.map(Into::into)),
+            ("period_limits", args.period_limits.body()),
+        ]);
         if body.is_empty() {
             return Err(nothing_to_change("keymeter user update --help"));
         }
@@ -263,11 +263,11 @@ impl Remote {
     }
 
     fn grant(&self, user: &Named, args: &GrantArgs) -> Result<(), CommandFailure> {
-        let mut body = Map::new();
-        let mut set = |name: &str, value: Option<Value>| value.map(|value| body.insert(name.to_owned(), value));
-        set("delta", args.quota.or(args.usd).map(Into::into));
-        set("set", args.set_usd.map(Into::into));
-        set("note", args.note.as_deref().map(Into::into));
+        let body = members([
+            ("delta", args.quota.or(args.usd).map(Into::into)),
+            ("set", args.set_usd.map(Into::into)),
+            ("note", args.note.as_deref().map(Into::into)),
+        ]);
         let id = self.find_user(user)?.id;
         let amount = amount_option(args.usd, "--usd", "--quota");
         let options = [("delta", amount), ("quota", amount), ("set", "--set-usd"), ("note", "--note")];

@@ -1,5 +1,7 @@
 //! A CSV file of top-ups, as spreadsheets write it (RFC 4180): `user,usd[,note]`, with or without a header line.
 
+use std::ops::RangeInclusive;
+
 use super::bulk_users::{ChoiceInvalid, ChosenUser, UserFault, UserPlace, UserRef, check_count, each_once};
 use super::text;
 use super::usd_cost::UsdCost;
@@ -139,10 +141,19 @@ impl CsvRow {
     }
 }
 
-/// Returns true for the cells of `12,50` and `1,500`, which would be 12 dollars and 1 dollar.
+/// Returns true for the cells of `12,50`, `1,500`, `1,500.00` and `1.500,00`, which would be 12 dollars, 1 dollar and
+/// 1.50 dollars with a note.
 fn is_rest_of_amount(usd: &CsvCell, note: &CsvCell) -> bool {
-    let is_number = (1..=3).contains(&note.text.len()) && note.text.bytes().all(|byte| byte.is_ascii_digit());
-    is_number && !note.is_quoted && !usd.is_quoted && !usd.text.contains('.')
+    let is_number = |text: &str, lengths: RangeInclusive<usize>| {
+        lengths.contains(&text.len()) && text.bytes().all(|byte| byte.is_ascii_digit())
+    };
+    let is_rest = match (usd.text.split_once('.'), note.text.split_once('.')) {
+        (None, None) => is_number(&note.text, 1..=3),
+        (None, Some((thousands, cents))) => is_number(thousands, 3..=3) && is_number(cents, 0..=usize::MAX),
+        (Some((_, thousands)), None) => is_number(thousands, 3..=3) && is_number(&note.text, 1..=2),
+        (Some(_), Some(_)) => false,
+    };
+    is_rest && !note.is_quoted && !usd.is_quoted
 }
 
 #[cfg(test)]
@@ -192,6 +203,8 @@ mod tests {
             ("ana,1,x,y", "line 1, `ana`: write the line as"),
             ("ana,12,50", "line 1, `ana`: write the amount with a point, as in 12.50;"),
             ("ana,1,500", "line 1, `ana`: write the amount with a point, as in 12.50;"),
+            ("ana,1,500.00", "line 1, `ana`: write the amount with a point, as in 12.50;"),
+            ("ana,1.500,00", "line 1, `ana`: write the amount with a point, as in 12.50;"),
             ("\"ana,1", "line 1, `ana,1`: write the line as"),
             ("a\"na,1", "line 1, `ana`: write the line as"),
             ("\"ana\"x,1", "line 1, `ana`: write the line as"),

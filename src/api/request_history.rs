@@ -280,7 +280,7 @@ pub struct RequestsBody {
     items: Vec<PastRequestBody>,
     /// `after` of the next page; null on the last one.
     next: Option<String>,
-    /// If no request with the `request_id` was found, and not all were searched: the Unix timestamp since which all
+    /// If no charge with the `request_id` was found, and not all were searched: the Unix timestamp since which all
     /// were. Days whose charges have an index by their ids were searched as well.
     #[serde(skip_serializing_if = "Option::is_none")]
     searched_from: Option<i64>,

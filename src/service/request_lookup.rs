@@ -34,12 +34,13 @@ pub(super) async fn find(
         searched_from = searched_from.max(search.searched_from());
     }
     // What is left are ids that this service made, which no two requests share, and days without their index.
-    if is_wanted(OutcomeKind::Charged) && found.is_empty() {
+    let has_charge = |found: &BTreeSet<RequestPlace>| found.iter().any(|it| it.position.kind == OutcomeKind::Charged);
+    if is_wanted(OutcomeKind::Charged) && !has_charge(&found) {
         let mut search = RequestSearch::new(&indexed, now, bounds::MAX_REQUESTS_SEARCHED);
         found.extend(read_all(conn, OutcomeKind::Charged, scope, request_id, &mut search).await?);
         searched_from = searched_from.max(search.searched_from());
     }
-    let searched_from = searched_from.filter(|_| found.is_empty());
+    let searched_from = searched_from.filter(|_| !has_charge(&found));
     let newest: Vec<RequestPlace> = found.into_iter().rev().collect();
     let next = newest.get(size).and_then(|_| newest.get(size.checked_sub(1)?)).map(|last| last.position);
     let mut requests = Vec::new();

@@ -243,3 +243,17 @@ async fn one_charge_has_its_reservation_and_the_price_that_was_used(pool: PgPool
     let settled = details("s").await;
     assert_eq!((&settled["reservation"], &settled["price"]), (&Value::Null, &price), "{settled}");
 }
+
+/// A record belongs to its gateway, so a charge of a gateway that was revoked is found among the newest.
+#[sqlx::test(migrator = "keymeter::storage::MIGRATOR")]
+async fn a_refusal_with_the_same_id_hides_no_charge(pool: PgPool) {
+    let (app, ana, gateway) = app_with_wallet(pool, 1_000).await;
+    let (_, key) = ana.creates_with_key(json!({ "name": "one", "remain_quota": 100 })).await;
+    let too_much = json!({ "key": key, "quota": 101, "model": "o1", "request_id": "a" });
+    asks(&gateway, "charge", &too_much).await.refuses(402, "token_quota_insufficient");
+    app.refused_requests.write().await.unwrap();
+    app.clock.advance(60);
+    charges(&gateway, &key, Some("a")).await;
+    app.root().await.delete("/api/admin/gateways/1").await.ok();
+    assert_eq!(times(&searched(&ana, REQUESTS, "a").await), [START + 60, START]);
+}

@@ -172,7 +172,7 @@ pub const MAX_RECENT_REFUSALS_READ: i64 = 20_000;
 pub const MAX_RECENT_REFUSALS: i64 = 20;
 
 /// Entries of the audit log, the newest, that are looked through for the last change of a token or an account.
-pub const MAX_CHANGES_SOUGHT: i64 = 200;
+pub const MAX_CHANGES_SOUGHT: i64 = 10_000;
 
 /// Days for which single refused requests are kept.
 pub const REFUSAL_DAYS: i64 = 7;

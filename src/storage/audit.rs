@@ -43,19 +43,20 @@ pub async fn insert_many(conn: &mut Conn, entries: &[AuditEntry]) -> Result<(), 
 }
 
 /// When these subjects were last changed by one of these actions, by kind and id. Looks through the newest
-/// [`bounds::MAX_CHANGES_SOUGHT`] entries of each.
+/// [`bounds::MAX_CHANGES_SOUGHT`] entries of each at most.
 pub async fn list_last_changes(
     conn: &mut Conn,
     subjects: &[Subject],
     actions: &[Action],
 ) -> Result<HashMap<(String, i64), UnixTime>, StorageError> {
     let rows = sqlx::query!(
-        r#"select s.kind as "kind!", s.id as "id!", max(l.at) as "at!: UnixTime"
+        r#"select s.kind as "kind!", s.id as "id!", l.at as "at!: UnixTime"
            from unnest($1::text[], $2::bigint[]) as s (kind, id)
            cross join lateral (
-             select at, action from audit_log where subject_kind = s.kind and subject_id = s.id
-             order by id desc limit $4) l
-           where l.action = any($3) group by s.kind, s.id"#,
+             select at from (
+               select id, at, action from audit_log where subject_kind = s.kind and subject_id = s.id
+               order by id desc limit $4) newest
+             where action = any($3) order by id desc limit 1) l"#,
         &column(subjects, |subject| subject.kind.to_owned()),
         &column(subjects, |subject| subject.id) as &[Option<i64>],
         &column(actions, |action| action.as_str().to_owned()),
@@ -66,25 +67,24 @@ pub async fn list_last_changes(
     Ok(rows.into_iter().map(|row| ((row.kind, row.id), row.at)).collect())
 }
 
-/// The newest change of each account by an administrator: of its wallet, or of its fields. Looks through the newest
-/// [`bounds::MAX_CHANGES_SOUGHT`] entries of each. The caller has locked the accounts.
+/// The newest change of each account by an administrator: of its wallet, or of its fields. The caller has locked the
+/// accounts.
 pub async fn list_last_changes_of_users(
     conn: &mut Conn,
     users: &[UserId],
 ) -> Result<HashMap<UserId, LastChange>, StorageError> {
     let rows = sqlx::query!(
-        r#"select distinct on (s.id) s.id as "user_id!: UserId", l.actor_id as "actor_id?: UserId",
+        r#"select s.id as "user_id!: UserId", l.actor_id as "actor_id?: UserId",
              l.actor_name as "actor_name!", l.details as "details!: Json<BTreeMap<String, String>>"
            from unnest($1::bigint[]) as s (id)
            cross join lateral (
-             select id, actor_id, actor_name, action, details from audit_log
-             where subject_kind = 'user' and subject_id = s.id order by id desc limit $4) l
-           where l.action = $2 or (l.action = $3 and l.actor_id is distinct from s.id)
-           order by s.id, l.id desc"#,
+             select actor_id, actor_name, details from audit_log
+             where subject_kind = 'user' and subject_id = s.id
+               and (action = $2 or (action = $3 and actor_id is distinct from s.id))
+             order by id desc limit 1) l"#,
         users as &[UserId],
         Action::QuotaGranted.as_str(),
-        Action::AccountEdited.as_str(),
-        bounds::MAX_CHANGES_SOUGHT
+        Action::AccountEdited.as_str()
     )
     .fetch_all(conn)
     .await?;

@@ -98,11 +98,11 @@ pub struct ReportRowBody {
     /// The username.
     #[serde(skip_serializing_if = "Option::is_none")]
     username: Option<String>,
-    /// The name that other people see.
+    /// The name that other people see; empty for deleted accounts.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
     display_name: Option<String>,
-    /// The e-mail address; may be empty.
+    /// The e-mail address; may be empty, and is for deleted accounts.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
     email: Option<String>,

@@ -205,10 +205,13 @@ pub async fn list_by_id(conn: &mut Conn, ids: &[UserId]) -> Result<BTreeMap<User
     Ok(rows.into_iter().map(|row| (row.id, user_of!(row))).collect())
 }
 
-/// The names and e-mail addresses of these accounts, deleted ones included.
+/// The names and e-mail addresses of these accounts. Of deleted ones, the username is left.
 pub async fn list_contacts(conn: &mut Conn, ids: &[UserId]) -> Result<BTreeMap<UserId, UserContact>, StorageError> {
     let rows = sqlx::query!(
-        r#"select id, username as "username: String", display_name, email from users where id = any($1)"#,
+        r#"select id, username as "username: String",
+             case when deleted_time is null then display_name else '' end as "display_name!",
+             case when deleted_time is null then email else '' end as "email!"
+           from users where id = any($1)"#,
         ids as &[UserId]
     )
     .fetch_all(conn)

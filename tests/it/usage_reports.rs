@@ -332,6 +332,11 @@ async fn administrators_save_a_month_by_user_group_and_model_with_names_and_addr
     let disposition = "attachment; filename=\"usage_2026-03-01_2026-03-31.csv\"";
     assert_eq!(csv.header("content-disposition"), Some(disposition));
     ana.get(&format!("{USAGE}?{path}")).await.refuses(400, "invalid_filter");
+
+    // Of an account that was deleted, the username remains.
+    app.root().await.delete(&format!("/api/admin/users/{}", ana.id)).await.ok();
+    let csv = app.root().await.get(&format!("{EVERYONE}?{path}")).await.text;
+    assert!(csv.contains(",ana,,,default,o1,") && !csv.contains("ana@ships.example"), "{csv}");
 }
 
 #[sqlx::test(migrator = "keymeter::storage::MIGRATOR")]

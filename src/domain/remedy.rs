@@ -4,7 +4,7 @@ use super::attention::Attention;
 use super::calendar::{Moment, Period};
 use super::client_addresses::StoredAddress;
 use super::group::Groups;
-use super::ledger::{Figures, Purpose, Refusal, RefusalReason, RequestContext, admit, admit_use};
+use super::ledger::{Figures, Purpose, Refusal, RefusalReason, RequestContext, admit};
 use super::money::Quota;
 use super::rate_limits::RateExceeded;
 use super::refusals::RefusedCall;
@@ -30,32 +30,28 @@ pub struct RefusedAttempt {
 
 impl RefusedAttempt {
     /// Whether [`admit`] allows it now; `None` if it is not known. Rates are not asked: they have passed by themselves.
-    /// `is_priced` says whether a model has a price.
+    /// `is_priced` says whether a model has a price; `None` if it had one already, but not for this request.
     pub fn ask_again(
         &self,
         token: &Token,
         owner: &User,
         groups: &Groups,
-        is_priced: impl Fn(&str) -> bool,
+        is_priced: impl Fn(&str) -> Option<bool>,
         at: &Moment,
     ) -> Option<Result<(), Refusal>> {
-        if self.is_summary || !self.can_be_asked() {
+        // An extension names all that its reservation should hold, and that may have ended.
+        if self.is_summary || self.call == RefusedCall::Extend || !self.can_be_asked() {
             return None;
         }
         let state = token.state_for(owner, groups);
         let context = RequestContext::of_stored(&self.model, self.ip.as_ref());
-        if self.refusal.reason == RefusalReason::ModelNotPriced {
-            let usable = admit_use(&token.policy, &state, &context, at).map(drop);
-            let priced = if is_priced(&self.model) { Ok(()) } else { Err(self.refusal) };
-            return Some(usable.and(priced));
-        }
-        let purpose = match (self.call, self.quota) {
-            (RefusedCall::Extend, Some(quota)) => Purpose::Extend(quota),
-            (_, quota) => Purpose::Verify(quota),
-        };
-        match admit(&token.policy, &state, purpose, &context, at) {
-            Ok(_) if self.quota.is_none() && self.depends_on_amount() => None,
-            answer => Some(answer.map(drop)),
+        let answer = admit(&token.policy, &state, Purpose::Verify(self.quota), &context, at).map(drop);
+        match answer {
+            Ok(()) if self.refusal.reason == RefusalReason::ModelNotPriced => {
+                Some(if is_priced(&self.model)? { Ok(()) } else { Err(self.refusal) })
+            }
+            Ok(()) if self.quota.is_none() && self.depends_on_amount() => None,
+            answer => Some(answer),
         }
     }
 
@@ -319,7 +315,7 @@ mod tests {
     }
 
     fn ask(attempt: &RefusedAttempt, token: &Token, owner: &User) -> Option<Result<(), RefusalReason>> {
-        let answer = attempt.ask_again(token, owner, &Groups::default(), |model| model == "priced", &moment(NOW));
+        let answer = attempt.ask_again(token, owner, &Groups::default(), |model| Some(model == "priced"), &moment(NOW));
         answer.map(|answer| answer.map_err(|refusal| refusal.reason))
     }
 
@@ -372,6 +368,7 @@ mod tests {
             RefusedAttempt { is_summary: true, ..attempt(TokenExhausted) },
             RefusedAttempt { ip: network.clone(), ..attempt(IpNotAllowed) },
             RefusedAttempt { ip: None, ..attempt(IpNotAllowed) },
+            RefusedAttempt { call: RefusedCall::Extend, ..attempt(TokenExhausted) },
         ];
         for attempt in unknown {
             assert_eq!(ask(&attempt, &token(), &owner()), None, "{attempt:?}");

@@ -106,7 +106,11 @@ impl Outlooks {
         for Refused { token, at: refused_at, attempt, outlook } in refused {
             let Some(token) = tokens.get(&token) else { continue };
             let Some(owner) = owners.get(&token.user_id) else { continue };
-            let is_priced = |model: &str| prices.read.list.find(model, None).is_ok();
+            // With a price from before, something else had none: a unit, a variant or the provider.
+            let is_priced = |model: &str| match prices.read.list.find(model, None) {
+                Ok(_) => (prices.since >= refused_at).then_some(true),
+                Err(_) => Some(false),
+            };
             let refusal = match attempt.ask_again(token, owner, &self.core.groups, is_priced, &at) {
                 Some(Ok(())) => {
                     let subjects = [Subject::token(token.id, owner.id), Subject::user(owner.id)];

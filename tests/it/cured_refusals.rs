@@ -85,3 +85,34 @@ async fn an_empty_wallet_is_for_an_administrator_to_fill(pool: PgPool) {
     admin.post(&format!("/api/admin/users/{}/quota", ana.id), json!({ "delta": 3 })).await.ok();
     assert_eq!(outlook(&app, &ana).await, (json!({ "at": START + 9 }), Value::Null));
 }
+
+#[sqlx::test(migrator = "keymeter::storage::MIGRATOR")]
+async fn nothing_is_said_of_an_extension_that_was_refused(pool: PgPool) {
+    let (app, ana, gateway) = app_with_wallet(pool, 1_000).await;
+    let (one, key) = ana.creates_with_key(json!({ "name": "one", "remain_quota": 100 })).await;
+    let hold = asks(&gateway, "reserve", &json!({ "key": key, "quota": 90 })).await.ok()["reservation_id"].clone();
+    let more = json!({ "reservation_id": hold, "quota": 120 });
+    asks(&gateway, "extend", &more).await.refuses(402, "token_quota_insufficient");
+    asks(&gateway, "release", &json!({ "reservation_id": hold })).await.ok();
+    ana.put("/api/token/", json!({ "id": one, "remain_quota": 120 })).await.ok();
+    assert_eq!(outlook(&app, &ana).await.0, Value::Null, "it has ended");
+}
+
+#[sqlx::test(migrator = "keymeter::storage::MIGRATOR")]
+async fn a_model_is_cured_by_a_price_and_a_unit_without_one_is_not_known(pool: PgPool) {
+    let (app, ana, gateway) = app_with_wallet(pool, 1_000).await;
+    let (one, key) = ana.creates_with_key(json!({ "name": "one", "unlimited_quota": true })).await;
+    let charge = json!({ "key": key, "model": "m", "prompt_tokens": 1, "completion_tokens": 1 });
+    let add = json!({ "action": "add_price", "field": null, "value": "m", "by": "administrator", "allowed": false });
+    asks(&gateway, "charge", &charge).await.refuses(403, "model_not_priced");
+    assert_eq!(outlook(&app, &ana).await, (Value::Null, add.clone()));
+    app.clock.advance(60);
+    app.sets_prices("[prices]\nm = { prompt = \"1\", completion = \"1\" }\n").await;
+    assert_eq!(outlook(&app, &ana).await, (json!({ "at": START + 60 }), Value::Null));
+    app.clock.advance(60);
+    let searches = json!({ "key": key, "model": "m", "units": { "web_searches": 1 } });
+    asks(&gateway, "charge", &searches).await.refuses(403, "model_not_priced");
+    assert_eq!(outlook(&app, &ana).await, (Value::Null, add));
+    ana.put("/api/token/?status_only=1", json!({ "id": one, "status": 2 })).await.ok();
+    assert_eq!(outlook(&app, &ana).await.1["action"], "enable_key");
+}

@@ -30,7 +30,7 @@ test('the sign-in page says which installation this is, and whom to ask', async 
   const image = page.getByRole('img', { name: NAME });
   await visible(image, page.getByText('Forgot your password? Ask'));
   await eventually(() => image.evaluate((it: HTMLImageElement) => it.naturalWidth)).toBe(96);
-  expect(await page.title()).toBe(`Sign in · ${NAME}`);
+  await eventually(() => page.title()).toBe(`Sign in · ${NAME}`);
   const contact = page.getByRole('link', { name: 'keys@ships.example' });
   expect(await contact.getAttribute('href')).toBe('mailto:keys@ships.example');
   expect(await violations(page.locator('html'))).toEqual([]);
@@ -41,7 +41,7 @@ test('the sign-in page says which installation this is, and whom to ask', async 
   const ida = await createUser(await asRoot(server.url), 'ida');
   const inside = await visit({ site: server.url, as: ida, path: '/keys' });
   await visible(inside.getByRole('link', { name: NAME }));
-  expect(await inside.title()).toBe(`Keys · ${NAME}`);
+  await eventually(() => inside.title()).toBe(`Keys · ${NAME}`);
   expect(await violations(inside.getByRole('banner'))).toEqual([]);
   await inside.setViewportSize({ width: 320, height: 700 });
   await eventually(() => horizontalOverflow(inside)).toBe(0);

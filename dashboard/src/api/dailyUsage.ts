@@ -8,4 +8,11 @@ export interface DayRange {
   end: string;
 }
 
+const DAY_MS = 86_400_000;
+
+/** How many days a range has. */
+export function daysIn({ start, end }: DayRange): number {
+  return (Date.parse(end) - Date.parse(start)) / DAY_MS + 1;
+}
+
 export type DailyUsage = components['schemas']['DailyUsageBody'];

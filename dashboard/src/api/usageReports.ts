@@ -1,6 +1,6 @@
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { api, call } from './client';
-import type { DayRange, DayUsage } from './dailyUsage';
+import { type DayRange, type DayUsage, daysIn } from './dailyUsage';
 import { ApiError } from './error';
 import { PAGE_SIZE, pageParams } from './page';
 import type { components } from './schema';
@@ -103,7 +103,7 @@ export function useSplitReport({ split, count, ...options }: SplitOptions & { co
       };
       const [top, hours] = await Promise.all([
         fetchReport({ ...options, groupBy: by, page: { number: 0, size: count } }, signal),
-        mayBeByHour(options.range) ? loadBy('hour').catch(nothingIfTooLarge) : undefined,
+        daysIn(options.range) <= MAX_DAYS_BY_HOUR ? loadBy('hour').catch(nothingIfTooLarge) : undefined,
       ]);
       // Usage from before an import has no hours.
       const hasHours = hours && (hours.time.total.quota > 0 || top.total.quota === 0);
@@ -113,12 +113,8 @@ export function useSplitReport({ split, count, ...options }: SplitOptions & { co
   });
 }
 
-/** Reports by hour have at most 2 days. */
-function mayBeByHour({ start, end }: DayRange): boolean {
-  return Date.parse(end) - Date.parse(start) < 2 * DAY_MS;
-}
-
-const DAY_MS = 86_400_000;
+/** Reports by hour have no more days. */
+const MAX_DAYS_BY_HOUR = 2;
 
 /** What was used, beside other days if there was a comparison. */
 export interface RankingReport extends Report {

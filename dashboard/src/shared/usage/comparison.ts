@@ -1,5 +1,5 @@
-import type { DayRange } from '../../api/dailyUsage';
-import { daysIn, plusDays, type RangeChoice, rangeProblem } from './range';
+import { type DayRange, daysIn } from '../../api/dailyUsage';
+import { plusDays, type RangeChoice, rangeProblem } from './range';
 
 /** With which days a range is compared. */
 export const comparisonChoices = ['before', 'year', 'custom', 'none'] as const;

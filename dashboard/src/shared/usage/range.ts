@@ -1,4 +1,4 @@
-import type { DayRange } from '../../api/dailyUsage';
+import { type DayRange, daysIn } from '../../api/dailyUsage';
 import { limits } from '../../api/serverLimits';
 
 const DAY_MS = 86_400_000;
@@ -84,11 +84,6 @@ function firstOfMonth(day: string): string {
   return `${day.slice(0, 7)}-01`;
 }
 
-/** How many days a range has. */
-export function daysIn({ start, end }: DayRange): number {
-  return (Date.parse(end) - Date.parse(start)) / DAY_MS + 1;
-}
-
 /** Reads `range`, `from` and `to` of a query string. */
 export function readRange(params: URLSearchParams, today: string, weekStarts: string): RangeState {
   const choice = rangeChoices.find((each) => each === params.get('range')) ?? DEFAULT_RANGE;
@@ -112,7 +107,7 @@ export function withRange(params: URLSearchParams, { choice, typed }: RangeState
 }
 
 /** `Date.parse` also accepts "2026", and years that are too far away to be shown. */
-function isDay(text: string): boolean {
+export function isDay(text: string): boolean {
   return /^(?!0000)\d{4}-\d{2}-\d{2}$/.test(text) && !Number.isNaN(Date.parse(text));
 }
 

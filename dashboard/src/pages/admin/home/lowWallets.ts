@@ -1,7 +1,6 @@
+import { daysIn } from '../../../api/dailyUsage';
 import { isAdministrator, type User } from '../../../api/session';
 import type { Report, ReportRow } from '../../../api/usageReports';
-
-const DAY_MS = 86_400_000;
 
 export interface LowWallet {
   user: User;
@@ -21,7 +20,7 @@ interface Spend extends Pick<Report, 'from' | 'to'> {
  * they need no wallet.
  */
 export function lowWallets(users: User[], { from, to, rows }: Spend, lowDays: number): LowWallet[] {
-  const reportDays = (Date.parse(to) - Date.parse(from)) / DAY_MS + 1;
+  const reportDays = daysIn({ start: from, end: to });
   const spent = new Map(rows.map(({ user_id, quota }) => [user_id, quota]));
   const spentBy = ({ id }: User) => spent.get(id) ?? 0;
   return users

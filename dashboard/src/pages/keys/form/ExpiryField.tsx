@@ -1,15 +1,9 @@
 import { Select, Stack, TextInput } from '@mantine/core';
+import { dateTimeInput, MAX_DATE_TIME, parseDateTime } from '../../../format/dateTimeInput';
 import { formatDateTime, isTime } from '../../../format/time';
 import { useNow } from '../../../shared/useNow';
 import { texts } from '../../../texts';
-import {
-  dateTimeInput,
-  type ExpiryChoice,
-  expiredTime,
-  expiryChoices,
-  MAX_DATE_TIME,
-  parseDateTime,
-} from './expiry';
+import { type ExpiryChoice, expiredTime, expiryChoices } from './expiry';
 import type { FieldProps } from './FieldProps';
 
 const words = texts.keys.form;

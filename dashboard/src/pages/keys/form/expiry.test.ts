@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { dateTimeInput, type ExpiryChoice, expiredTime, expiryOf, parseDateTime } from './expiry';
+import { type ExpiryChoice, expiredTime, expiryOf } from './expiry';
 
 const NOW = 1_800_000_000;
 const DAY = 86_400;
@@ -26,21 +26,5 @@ describe('expiredTime', () => {
 
   it('reads 0 as never, as the API does', () => {
     expect(expiryOf(0).choice).toBe('never');
-  });
-});
-
-describe('datetime inputs', () => {
-  it('round-trip to the minute', () => {
-    expect(parseDateTime(dateTimeInput(NOW + 59))).toBe(NOW);
-    expect(dateTimeInput(NOW)).toMatch(/^2027-01-1\dT\d\d:\d\d$/);
-  });
-
-  it.each([253_402_300_800, 9_999_999_999_999, 2 ** 63, -(2 ** 63)])('are empty for %d', (time) => {
-    expect(dateTimeInput(time)).toBe('');
-  });
-
-  it('can be empty', () => {
-    expect(dateTimeInput(undefined)).toBe('');
-    expect(parseDateTime('')).toBeUndefined();
   });
 });

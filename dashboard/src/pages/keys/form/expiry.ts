@@ -1,4 +1,4 @@
-import { dateOf, isTime } from '../../../format/time';
+import { isTime } from '../../../format/time';
 
 const DAY = 86_400;
 const spans = { day: DAY, week: 7 * DAY, month: 30 * DAY, quarter: 90 * DAY };
@@ -26,21 +26,4 @@ export function expiryOf(expiredTime: number): Expiry {
 export function expiredTime({ choice, at }: Expiry, now: number): number | undefined {
   if (choice === 'never') return NEVER;
   return choice === 'at' ? at : now + spans[choice];
-}
-
-/** The latest value that a `datetime-local` input accepts. */
-export const MAX_DATE_TIME = '9999-12-31T23:59';
-
-/** The value of a `datetime-local` input, in the time zone of the browser. Empty for a time that it cannot have. */
-export function dateTimeInput(seconds: number | undefined): string {
-  const dateTime = seconds === undefined ? undefined : dateOf(seconds);
-  if (!dateTime) return '';
-  const two = (part: number) => String(part).padStart(2, '0');
-  const day = `${String(dateTime.getFullYear()).padStart(4, '0')}-${two(dateTime.getMonth() + 1)}-${two(dateTime.getDate())}`;
-  return `${day}T${two(dateTime.getHours())}:${two(dateTime.getMinutes())}`;
-}
-
-export function parseDateTime(typed: string): number | undefined {
-  const milliseconds = new Date(typed).getTime();
-  return Number.isNaN(milliseconds) ? undefined : Math.floor(milliseconds / 1000);
 }

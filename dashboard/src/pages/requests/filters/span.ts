@@ -1,17 +1,17 @@
 import type { DayRange } from '../../../api/dailyUsage';
 import type { TimeSpan } from '../../../api/requestHistory';
 import { formatLaterDay } from '../../../format/calendar';
+import { dateTimeInput, parseDateTime } from '../../../format/dateTimeInput';
 import { formatMinute } from '../../../format/time';
-import { namedRange, type RangeChoice, rangeChoices } from '../../../shared/usage/range';
+import { isDay, namedRange, type RangeChoice, rangeChoices } from '../../../shared/usage/range';
 import { texts } from '../../../texts';
 import { startOfDay } from './startOfDay';
 
 const words = texts.requests.filters;
-const DAY = /^(?!0000)\d{4}-\d{2}-\d{2}$/;
 const SECONDS = /^[1-9]\d{0,11}$/;
 const LAST_OF_MINUTE = 59;
 
-export type SpanChoice = RangeChoice | 'all';
+type SpanChoice = RangeChoice | 'all';
 export const spanChoices: readonly Exclude<SpanChoice, 'custom'>[] = [
   ...rangeChoices.filter((choice) => choice !== 'custom'),
   'all',
@@ -38,9 +38,7 @@ export function readSpan(params: URLSearchParams, today: string, weekStarts: str
 }
 
 function endOf(text: string | null): string | undefined {
-  const isKnown =
-    text !== null && (SECONDS.test(text) || (DAY.test(text) && !Number.isNaN(Date.parse(text))));
-  return isKnown ? text : undefined;
+  return text !== null && (SECONDS.test(text) || isDay(text)) ? text : undefined;
 }
 
 /** The query string with this time. The choice is always named, because the default depends on other filters. */
@@ -55,7 +53,7 @@ export function withSpan(params: URLSearchParams, { choice, start, end }: Span):
 
 /** The days of a span, if it has whole ones. */
 export function wholeDays({ start = '', end = '' }: Span): DayRange | undefined {
-  return DAY.test(start) && DAY.test(end) ? { start, end } : undefined;
+  return isDay(start) && isDay(end) ? { start, end } : undefined;
 }
 
 /** The time in words: "Last 7 days", "Nov 28, 1:02 PM – 2:02 PM". */
@@ -79,22 +77,14 @@ export function typedEnds({ start, end }: TimeSpan, timeZone: string): { from: s
 
 function inputOf(text: string | undefined, timeZone: string, addDays: number): string {
   if (!text) return '';
-  if (SECONDS.test(text)) return localInput(Number(text));
+  if (SECONDS.test(text)) return dateTimeInput(Number(text));
   // The last minute of a day is the one before the next day.
-  return localInput(startOfDay(text, timeZone, addDays) - addDays * 60);
-}
-
-function localInput(seconds: number): string {
-  const date = new Date(seconds * 1000);
-  const local = new Date(date.getTime() - date.getTimezoneOffset() * 60_000);
-  return local.toISOString().slice(0, 16);
+  return dateTimeInput(startOfDay(text, timeZone, addDays) - addDays * 60);
 }
 
 /** What was typed, as a span. The last minute is included. `undefined` if it ends before it starts. */
 export function spanOf({ from, to }: { from: string; to: string }): Span | undefined {
-  const [start, last] = [from, to].map((text) =>
-    text ? Math.floor(new Date(text).getTime() / 1000) : undefined,
-  );
+  const [start, last] = [from, to].map(parseDateTime);
   const end = last === undefined ? undefined : last + LAST_OF_MINUTE;
   if (start !== undefined && end !== undefined && end < start) return undefined;
   return { choice: 'custom', start: start?.toString(), end: end?.toString() };

@@ -1,6 +1,7 @@
 import { useEffect, useRef, useState } from 'react';
 import { useSearchParams } from 'wouter';
 import type { UsageScope } from '../../api/usageReports';
+import { withFilters } from '../../shared/listQuery';
 import { requestsHref } from '../../shared/usage/requestFilters';
 
 /** The request whose details are open. The address names it, so a link opens it, and Back closes it. */
@@ -23,9 +24,7 @@ export function useOpenRequest(scope: UsageScope) {
       leaving.current = id;
       return;
     }
-    const rest = new URLSearchParams(params);
-    rest.delete('id');
-    setParams(rest, { replace: true });
+    setParams((current) => withFilters(current, { id: '' }), { replace: true });
   }
 
   return {

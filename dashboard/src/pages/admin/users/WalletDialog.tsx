@@ -11,7 +11,8 @@ import { useSendForm } from '../../../shared/form/useSendForm';
 import { notifySuccess } from '../../../shared/notify';
 import { texts } from '../../../texts';
 import type { UserDialogProps } from './UserDialogs';
-import { MAX_WALLET_NOTE, type WalletMode, walletChange, walletNote } from './wallet';
+import { WalletNoteField } from './WalletNoteField';
+import { type WalletMode, walletChange, walletNote } from './wallet';
 import { walletErrorText } from './walletErrorText';
 
 const words = texts.adminUsers.walletDialog;
@@ -79,13 +80,7 @@ function WalletFields({ user, onClose }: { user: User; onClose: () => void }) {
         data-autofocus
         {...form.getInputProps('amount')}
       />
-      <TextInput
-        label={words.note}
-        description={words.noteHint}
-        autoComplete="off"
-        maxLength={MAX_WALLET_NOTE}
-        {...form.getInputProps('note')}
-      />
+      <WalletNoteField {...form.getInputProps('note')} />
       <Paper p="md" aria-live="polite">
         {/* Large amounts need two lines on a narrow screen. */}
         <Group gap="xs" justify="space-between">

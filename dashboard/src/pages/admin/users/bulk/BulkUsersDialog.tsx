@@ -18,10 +18,12 @@ import { notifySuccess } from '../../../../shared/notify';
 import { notifyUndo } from '../../../../shared/notifyUndo';
 import { useLastDefined } from '../../../../shared/useLastDefined';
 import { texts } from '../../../../texts';
+import { WalletNoteField } from '../WalletNoteField';
 import { BulkPreview, totalAdded } from './BulkPreview';
 import { actionOf, type BulkAction, bulkErrors, changeOf, emptyBulkForm, isFile } from './bulkForm';
-import { ChangeFields, NoteField } from './ChangeFields';
+import { ChangeFields } from './ChangeFields';
 import { FaultList } from './FaultList';
+import { firstOf } from './firstOf';
 import { useUndoTopUp } from './useUndoTopUp';
 import { WhoFields } from './WhoFields';
 
@@ -29,7 +31,7 @@ const words = texts.adminBulk;
 const MAX_NAMED = 10;
 
 /** What the dialog begins with. */
-export interface BulkRequest {
+interface BulkRequest {
   /** The users that were selected. Absent if the dialog asks whom. */
   users?: User[];
   action: BulkAction;
@@ -130,7 +132,11 @@ function BulkFields({ request, onLeaveOut, onDone, onClose }: Props & { request:
       onCancel={onClose}
     >
       {users ? <Names users={users} /> : <WhoFields form={form} />}
-      {isFile(form.values, ids) ? <NoteField form={form} /> : <ChangeFields form={form} />}
+      {isFile(form.values, ids) ? (
+        <WalletNoteField {...form.getInputProps('note')} />
+      ) : (
+        <ChangeFields form={form} />
+      )}
       {faults.length > 0 && (
         <FaultList
           faults={faults}
@@ -142,11 +148,10 @@ function BulkFields({ request, onLeaveOut, onDone, onClose }: Props & { request:
 }
 
 function Names({ users }: { users: User[] }) {
-  const named = users.slice(0, MAX_NAMED).map(({ username }) => username);
-  const unnamed = users.length - named.length;
+  const names = users.map(({ username }) => username);
   return (
     <Text size="sm" c="dimmed" style={{ overflowWrap: 'anywhere' }}>
-      {formatList(unnamed > 0 ? [...named, words.more(unnamed)] : named)}
+      {formatList(firstOf(names, MAX_NAMED))}
     </Text>
   );
 }

@@ -3,11 +3,10 @@ import type { UseFormReturnType } from '@mantine/form';
 import { useSettings } from '../../../../api/adminSettings';
 import { periods } from '../../../../api/limits';
 import { texts } from '../../../../texts';
-import { MAX_WALLET_NOTE } from '../wallet';
+import { WalletNoteField } from '../WalletNoteField';
 import { type BulkAction, type BulkForm, bulkActions } from './bulkForm';
 
 const words = texts.adminBulk;
-const { walletDialog } = texts.adminUsers;
 
 interface Props {
   form: UseFormReturnType<BulkForm>;
@@ -39,25 +38,13 @@ export function ChangeFields({ form }: Props) {
             data-autofocus
             {...form.getInputProps('amount')}
           />
-          <NoteField form={form} />
+          <WalletNoteField {...form.getInputProps('note')} />
         </>
       )}
       {action === 'limits' && <LimitFields form={form} />}
       {action === 'group' && <GroupField form={form} />}
       {action === 'disable' && <Text size="sm">{texts.adminUsers.disableDialog.hint}</Text>}
     </>
-  );
-}
-
-export function NoteField({ form }: Props) {
-  return (
-    <TextInput
-      label={walletDialog.note}
-      description={walletDialog.noteHint}
-      autoComplete="off"
-      maxLength={MAX_WALLET_NOTE}
-      {...form.getInputProps('note')}
-    />
   );
 }
 

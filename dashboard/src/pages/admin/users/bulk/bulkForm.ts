@@ -1,7 +1,6 @@
 import type { FormErrors } from '@mantine/form';
 import type { UsersChange } from '../../../../api/bulkUsers';
 import { NO_LIMIT, type Period, periods } from '../../../../api/limits';
-import { MAX_QUOTA } from '../../../../format/money';
 import { parseUsd } from '../../../../format/typed';
 import {
   emptyPeriods,
@@ -11,7 +10,8 @@ import {
 } from '../../../../shared/limits/draft';
 import { texts } from '../../../../texts';
 import { DISABLED, ENABLED } from '../status';
-import { walletNote } from '../wallet';
+import { walletChange, walletNote } from '../wallet';
+import { walletErrorText } from '../walletErrorText';
 
 export const bulkActions = ['top_up', 'limits', 'group', 'enable', 'disable'] as const;
 export type BulkAction = (typeof bulkActions)[number];
@@ -115,11 +115,8 @@ function actionErrors(form: BulkForm, submitted: boolean): FormErrors {
 }
 
 function amountError(typed: string, submitted: boolean) {
-  const amount = parseUsd(typed);
-  const { usdErrors } = texts.common;
-  if ('error' in amount) return (submitted || amount.error !== 'empty') && usdErrors[amount.error];
-  if (amount.units === 0) return texts.adminUsers.walletDialog.errors.nothing;
-  return amount.units > MAX_QUOTA && usdErrors.too_large;
+  const change = walletChange('add', 0, typed);
+  return 'error' in change && (submitted || change.error !== 'empty') && walletErrorText(change.error, 0);
 }
 
 function limitErrors(form: BulkForm, submitted: boolean): FormErrors {

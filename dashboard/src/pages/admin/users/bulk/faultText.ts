@@ -2,6 +2,7 @@ import type { Fault } from '../../../../api/error';
 import { formatInteger } from '../../../../format/locale';
 import { sentence } from '../../../../format/sentence';
 import { texts } from '../../../../texts';
+import { textOf } from '../../../../texts/textOf';
 
 const words = texts.adminBulk;
 
@@ -16,6 +17,5 @@ export function faultText({ error, message, line, username, id }: Fault): string
 }
 
 function reasonOf(code: string, details: string): string {
-  const known: Record<string, (details: string) => string> = words.faults;
-  return Object.hasOwn(known, code) ? (known[code]?.(details) ?? details) : details;
+  return textOf<(details: string) => string>(words.faults, code)?.(details) ?? details;
 }

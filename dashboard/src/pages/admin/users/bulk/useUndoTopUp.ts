@@ -4,6 +4,7 @@ import { joined } from '../../../../format/space';
 import { notifyFailure, notifySuccess } from '../../../../shared/notify';
 import { texts } from '../../../../texts';
 import { faultText } from './faultText';
+import { firstOf } from './firstOf';
 
 const words = texts.adminBulk;
 const MAX_NAMED = 3;
@@ -26,8 +27,5 @@ export function useUndoTopUp() {
 /** Whose wallets are the reason. */
 function withReasons(error: Error): Error {
   if (!(error instanceof ApiError) || error.faults.length === 0) return error;
-  const named = error.faults.slice(0, MAX_NAMED).map(faultText);
-  const unnamed = error.faults.length - named.length;
-  const reasons = unnamed > 0 ? [...named, words.more(unnamed)] : named;
-  return new Error(words.notUndone(joined(...reasons)));
+  return new Error(words.notUndone(joined(...firstOf(error.faults.map(faultText), MAX_NAMED))));
 }

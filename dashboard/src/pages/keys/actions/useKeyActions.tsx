@@ -3,14 +3,17 @@ import { useRevealKey } from '../../../api/tokenChanges';
 import type { Token } from '../../../api/tokens';
 import { copyLater } from '../../../shared/copyText';
 import { notifyFailure, notifySuccess } from '../../../shared/notify';
+import { useLoaded } from '../../../shared/useLoaded';
 import { texts } from '../../../texts';
 import { KeyFormDrawer } from '../form/KeyFormDrawer';
 import { DeleteKeysDialog } from './DeleteKeysDialog';
 import { NewKeyDialog } from './NewKeyDialog';
 import { useSwitchKeys } from './useSwitchKeys';
 
-// With the button: few need them, and everybody waits for this page.
+// Few need them, and everybody waits for this page.
 const loadDialogs = () => import('./seldomDialogs');
+const loadAddQuota = () => import('./AddQuotaDialog');
+const loadDisable = () => import('./DisableKeysDialog');
 
 export interface KeyActions {
   edit: (token: Token) => void;
@@ -50,19 +53,12 @@ export function useKeyActions(options: Options = {}): { actions: KeyActions; dia
   const [disabling, setDisabling] = useState<Token[]>();
   const [raising, setRaising] = useState<Token[]>();
   const [replacing, setReplacing] = useState<Token>();
-  const [seldom, setSeldom] = useState<Awaited<ReturnType<typeof loadDialogs>>>();
   const [revealed, setRevealed] = useState<{ name: string; key: string }>();
+  const seldom = useLoaded(loadDialogs, Boolean(replacing ?? revealed));
+  const { AddQuotaDialog } = useLoaded(loadAddQuota, raising !== undefined) ?? {};
+  const { DisableKeysDialog } = useLoaded(loadDisable, disabling !== undefined) ?? {};
   const { setSwitch, enableAll, enableAgain } = useSwitchKeys();
   const reveal = useRevealKey();
-
-  async function openDialog(open: () => void) {
-    try {
-      setSeldom(await loadDialogs());
-      open();
-    } catch (error) {
-      notifyFailure(error as Error);
-    }
-  }
 
   function duplicate(token: Token) {
     duplicatedFrom.current = document.activeElement;
@@ -88,7 +84,7 @@ export function useKeyActions(options: Options = {}): { actions: KeyActions; dia
 
   async function revealKey(token: Token) {
     const key = await readKey(token);
-    if (key) await openDialog(() => setRevealed({ name: token.name, key }));
+    if (key) setRevealed({ name: token.name, key });
   }
 
   async function copyKey(token: Token) {
@@ -111,19 +107,23 @@ export function useKeyActions(options: Options = {}): { actions: KeyActions; dia
         focusAfterDelete={options.focusAfterDelete}
         onClose={() => setDeleting(undefined)}
       />
+      {DisableKeysDialog && (
+        <DisableKeysDialog
+          tokens={disabling}
+          onUndo={enableAgain}
+          onDisabled={options.onDisabled}
+          onClose={() => setDisabling(undefined)}
+        />
+      )}
+      {AddQuotaDialog && (
+        <AddQuotaDialog
+          tokens={raising}
+          onAdded={options.onQuotaAdded}
+          onClose={() => setRaising(undefined)}
+        />
+      )}
       {seldom && (
         <>
-          <seldom.AddQuotaDialog
-            tokens={raising}
-            onAdded={options.onQuotaAdded}
-            onClose={() => setRaising(undefined)}
-          />
-          <seldom.DisableKeysDialog
-            tokens={disabling}
-            onUndo={enableAgain}
-            onDisabled={options.onDisabled}
-            onClose={() => setDisabling(undefined)}
-          />
           <seldom.ReplaceKeyDialog token={replacing} onClose={() => setReplacing(undefined)} />
           <seldom.RevealedKeyDialog revealed={revealed} onClose={() => setRevealed(undefined)} />
         </>
@@ -135,13 +135,13 @@ export function useKeyActions(options: Options = {}): { actions: KeyActions; dia
       edit: setEditing,
       duplicate,
       remove: setDeleting,
-      disableAll: (tokens: Token[]) => openDialog(() => setDisabling(tokens)),
+      disableAll: setDisabling,
       setSwitch,
       enableAll,
-      addQuota: (tokens: Token[]) => openDialog(() => setRaising(tokens)),
+      addQuota: setRaising,
       copyKey,
       revealKey,
-      replaceKey: (token: Token) => openDialog(() => setReplacing(token)),
+      replaceKey: setReplacing,
     },
     dialogs,
   };

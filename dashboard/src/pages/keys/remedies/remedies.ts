@@ -56,11 +56,11 @@ export function keyOfRow({ token_id, token_name, user_id, username }: Row): Refu
 }
 
 /** A button, or who can do it. */
-export type Offer = { opens: Opens; label: string } | { sentence: string };
+type Offer = { opens: Opens; label: string } | { sentence: string };
 
 /** What a reader is offered to end a refusal. Nothing if a newer server knows more remedies. */
 export function offerOf(remedy: Remedy): Offer | undefined {
-  const entry = Object.hasOwn(table, remedy.action) ? table[remedy.action] : undefined;
+  const entry = textOf(table, remedy.action);
   if (!entry) return undefined;
   if (remedy.allowed) return { opens: entry.opens, label: entry.label(remedy) };
   const who = textOf(words.who, remedy.by);
@@ -69,13 +69,6 @@ export function offerOf(remedy: Remedy): Offer | undefined {
 
 /** What lets a request pass, and who can do it, in words. Nothing if a newer server knows more remedies. */
 export function remedyText(remedy: Remedy): string | undefined {
-  const { by, action } = remedy;
-  const entry = Object.hasOwn(table, action) ? table[action] : undefined;
-  if (!entry) return undefined;
-  const label = entry.label(remedy);
-  return isRole(by) ? words.by[by](label) : label;
-}
-
-function isRole(by: string): by is keyof typeof words.by {
-  return Object.hasOwn(words.by, by);
+  const label = textOf(table, remedy.action)?.label(remedy);
+  return label && (textOf(words.by, remedy.by)?.(label) ?? label);
 }

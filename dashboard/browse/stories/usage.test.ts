@@ -1,5 +1,5 @@
 import { violations } from '../harness/accessibility';
-import { createUser, done, newKey, ROOT, signedIn } from '../harness/accounts';
+import { type Api, createUser, done, newKey, type Person, ROOT, signedIn } from '../harness/accounts';
 import { isUncovered } from '../harness/covering';
 import { eventually } from '../harness/eventually';
 import { asGateway } from '../harness/gateway';
@@ -8,6 +8,17 @@ import { exported, open, showTable } from '../harness/pages';
 import { horizontalOverflow } from '../harness/scrolling';
 import { expect, test } from '../harness/test';
 import { hidden, visible } from '../harness/visibility';
+
+/** Who spent $1.80 with one model and $0.60 with another one today. */
+async function spender(root: Api, site: string): Promise<Person> {
+  const ada = await createUser(root, 'ada');
+  const { key } = await newKey(await signedIn(site, ada), 'Website');
+  const gateway = await asGateway(site, root);
+  await waitPastMidnight();
+  for (const [model, quota] of [['gpt-5', 900_000] as const, ['o1', 300_000] as const])
+    await done(gateway.POST('/api/gateway/charge', { body: { key, quota, model } }));
+  return ada;
+}
 
 test('usage over chosen days, by model and by key, is in the address', async ({ visit, root, site }) => {
   const ada = await createUser(root, 'ada');
@@ -87,12 +98,7 @@ test('a chart has amounts, and the figures of the day below the pointer beside t
   root,
   site,
 }) => {
-  const ada = await createUser(root, 'ada');
-  const { key } = await newKey(await signedIn(site, ada), 'Website');
-  const gateway = await asGateway(site, root);
-  await waitPastMidnight();
-  for (const [model, quota] of [['gpt-5', 900_000] as const, ['o1', 300_000] as const])
-    await done(gateway.POST('/api/gateway/charge', { body: { key, quota, model } }));
+  const ada = await spender(root, site);
 
   const page = await visit({ as: ada, path: '/usage?range=90d' });
   const chart = page.getByRole('img', { name: /Highest: \$2\.40 on / });
@@ -114,12 +120,7 @@ test('days are compared with others, row by row, and the largest change comes fi
   root,
   site,
 }) => {
-  const ada = await createUser(root, 'ada');
-  const { key } = await newKey(await signedIn(site, ada), 'Website');
-  const gateway = await asGateway(site, root);
-  await waitPastMidnight();
-  for (const [model, quota] of [['gpt-5', 900_000] as const, ['o1', 300_000] as const])
-    await done(gateway.POST('/api/gateway/charge', { body: { key, quota, model } }));
+  const ada = await spender(root, site);
   // Nobody can spend in the past.
   const before: Record<string, number> = { 'gpt-5': 800_000, o1: 100_000 };
   const compared = (row: { quota: number }, quota: number) => ({

@@ -10,7 +10,7 @@ import { readVersion, type Token } from './tokens';
 
 // Administrators do to tokens of others what owners do to theirs. Only owners can read a key.
 
-export type RotatedToken = components['schemas']['RotatedTokenBody'];
+type RotatedToken = components['schemas']['RotatedTokenBody'];
 
 function reload(client: QueryClient) {
   client.invalidateQueries({ queryKey: tokensKey });

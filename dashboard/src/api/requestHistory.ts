@@ -6,7 +6,7 @@ import type { UsageScope } from './usageReports';
 
 export type PastRequest = components['schemas']['PastRequestBody'];
 /** A request with a key of this service. */
-export type KnownRequest = PastRequest &
+type KnownRequest = PastRequest &
   Record<'token_id' | 'user_id', number> &
   Record<'token_name' | 'username', string>;
 export type Refusal = NonNullable<PastRequest['refusal']>;

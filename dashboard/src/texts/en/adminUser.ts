@@ -20,7 +20,6 @@ export const adminUser = {
     limits: 'Limits',
     created: 'Created',
     email: 'Email address',
-    displayName: 'Display name',
     none: 'None',
     requests: 'Requests',
   },

@@ -23,7 +23,6 @@ export const common = {
     hint: (keys: string) => `Your browser doesn’t let this page copy. The text is selected: press ${keys}.`,
   },
   showPassword: 'Show password',
-  search: 'Search',
   clearSearch: 'Clear search',
   actions: 'Actions',
   loading: 'Loading',

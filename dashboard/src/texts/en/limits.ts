@@ -1,6 +1,5 @@
 /** Texts about limits per day, week and month, and about rates. */
 export const limits = {
-  title: 'Limits',
   hint: 'In US dollars. Leave empty for no limit.',
   zero: 'A limit of $0 refuses every request.',
   reachedFirst: {

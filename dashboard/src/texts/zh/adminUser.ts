@@ -20,7 +20,6 @@ export const adminUser: Texts['adminUser'] = {
     limits: '限额',
     created: '创建时间',
     email: '邮箱',
-    displayName: '显示名称',
     none: '无',
     requests: '请求数',
   },

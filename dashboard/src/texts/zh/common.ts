@@ -23,7 +23,6 @@ export const common: Texts['common'] = {
     hint: (keys: string) => `浏览器不允许此页面复制。文本已选中：请按 ${keys}。`,
   },
   showPassword: '显示密码',
-  search: '搜索',
   clearSearch: '清除搜索',
   actions: '操作',
   loading: '加载中',

@@ -1,7 +1,6 @@
 import type { Texts } from '..';
 
 export const limits: Texts['limits'] = {
-  title: '限制',
   hint: '以美元计。留空表示不限。',
   zero: '限额为 $0 时，所有请求都会被拒绝。',
   reachedFirst: {

@@ -29,7 +29,7 @@ export interface RequestFact {
   isLong?: boolean;
 }
 
-export interface FactGroup {
+interface FactGroup {
   title: string;
   facts: RequestFact[];
 }

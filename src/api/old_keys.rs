@@ -3,21 +3,24 @@
 use std::sync::Arc;
 
 use axum::extract::State;
-use http::StatusCode;
+use http::{HeaderMap, StatusCode};
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
 
 use super::auth::ApiUser;
 use super::envelope::{Done, Envelope, NoStore};
-use super::etag::IfMatch;
+use super::etag::{IfMatch, MANY, take_no_if_match};
 use super::extract::{Id, Ids, OptionalJson, Query, query_flag};
 use super::idempotency_key::{IdempotencyErrors, IdempotencyKeyHeader, Keyed};
-use super::member_names::MemberNames;
+use super::member_names::{CheckedJson, MemberNames};
 use super::other_names::{self, OtherNames};
 use super::state::AppState;
+use super::tokens::IdsBody;
 use super::tokens::errors::WrongVersion;
 use crate::api::errors::code::ErrorCode;
-use crate::api::errors::code::codes::{InvalidGrace, NotFound, TooManyOldKeys};
+use crate::api::errors::code::codes::{
+    InvalidGrace, InvalidIds, InvalidIfMatch, MissingField, NotFound, TooManyOldKeys,
+};
 use crate::api::errors::codes_of;
 use crate::api::errors::fails::{CodeList, CodesByStatus, Fails};
 use crate::api::errors::failure::ApiError;
@@ -26,7 +29,8 @@ use crate::domain::id::{OldKeyId, TokenId};
 use crate::domain::idempotency_key::Idempotent;
 use crate::domain::old_key::{Grace, GraceFrom, GraceInvalid, OldKey};
 use crate::domain::time::UnixTime;
-use crate::service::old_keys::{OldKeysError, Rotated, RotatedToken};
+use crate::service::old_keys::{OldKeysError, Rotated, RotatedToken, BulkRotateError};
+use crate::service::tokens::BulkPlace;
 
 /// How long the replaced key works on.
 #[derive(Debug, Deserialize, ToSchema)]
@@ -148,6 +152,54 @@ pub async fn rotate(
     Ok(rotated.map(|rotated| NoStore(Envelope::of(RotatedBody::new(&rotated, now)))))
 }
 
+/// Tokens whose keys to replace, and how long the replaced ones work on.
+#[derive(Debug, Deserialize, ToSchema)]
+pub struct BulkRotateBody {
+    /// 1 to 100 ids. Repeated ids count once.
+    #[schema(required)]
+    ids: Option<Vec<i64>>,
+    /// As for one token.
+    grace_seconds: Option<i64>,
+    /// As for one token.
+    grace_from: Option<String>,
+}
+
+impl MemberNames for BulkRotateBody {
+    const OTHER_NAMES: &'static [OtherNames] = other_names::OF_ROTATIONS;
+}
+
+/// Replace the keys of up to 100 tokens, all or none. `data` has them by their ids, ascending, with the new keys.
+#[utoipa::path(post, path = "/api/token/bulk/rotate", operation_id = "rotate_tokens", tag = "tokens",
+    params(IdempotencyKeyHeader), request_body = BulkRotateBody,
+    responses((status = 200, body = Envelope<Vec<RotatedBody>>)))]
+pub async fn rotate_all(
+    State(app): State<Arc<AppState>>,
+    ApiUser(caller): ApiUser,
+    headers: HeaderMap,
+    Keyed(request, CheckedJson(body)): Keyed<CheckedJson<BulkRotateBody>>,
+) -> Result<
+    Idempotent<NoStore<Envelope<Vec<RotatedBody>>>>,
+    Fails<(
+        InvalidIds,
+        MissingField,
+        InvalidIfMatch,
+        InvalidGrace,
+        NotFound,
+        TooManyOldKeys,
+        ExpiredToken,
+        IdempotencyErrors,
+    )>,
+> {
+    take_no_if_match(&headers, MANY)?;
+    let BulkRotateBody { ids, grace_seconds, grace_from } = body;
+    let ids = IdsBody { ids }.read(bounds::MAX_BULK_ROTATE)?;
+    let grace = RotateBody { grace_seconds, grace_from }.read()?;
+    let rotated = app.old_keys.rotate_all(&caller, &ids, grace, request.as_ref()).await?;
+    let now = app.core.clock.now();
+    let bodies = |rotated: Vec<Rotated>| rotated.iter().map(|rotated| RotatedBody::new(rotated, now)).collect();
+    Ok(rotated.map(|rotated| NoStore(Envelope::of(bodies(rotated)))))
+}
+
 /// The replaced keys of a token that still work, the last rotation first; at most 100.
 #[utoipa::path(get, path = "/api/token/{id}/old_keys", operation_id = "list_old_keys", tag = "tokens",
     params(("id" = i64, Path), OldKeysQuery), responses((status = 200, body = Envelope<Vec<OldKeyBody>>)))]
@@ -184,6 +236,16 @@ impl CodeList for ExpiredToken {
     }
 }
 
+impl From<BulkRotateError> for ApiError {
+    fn from(BulkRotateError { at, error }: BulkRotateError) -> Self {
+        let failure = Self::from(error);
+        match at {
+            Some(id) => failure.at(BulkPlace::Id(id)),
+            None => failure,
+        }
+    }
+}
+
 impl From<GraceInvalid> for ApiError {
     fn from(invalid: GraceInvalid) -> Self {
         Self::new(ErrorCode::InvalidGrace, invalid.to_string())
@@ -196,6 +258,6 @@ codes_of! {
         KeyNotFound => NotFound,
         Expired => TokenExpired @ CONFLICT,
         TooMany => TooManyOldKeys,
-        .. Changed, Keyed, Owner, Storage
+        .. Changed, Keyed, Owner, RateLimited, Storage
     }
 }

@@ -270,7 +270,10 @@ pub const IDEMPOTENCY_RECORD_SECONDS: i64 = 72 * 3_600;
 /// Tokens that one call creates (spec §15.4). Each has a key, which is encrypted while the account is locked.
 pub const MAX_BULK_CREATE: usize = 100;
 
-/// Tokens that one call changes.
+/// Tokens that one call gives other keys, for the same reason.
+pub const MAX_BULK_ROTATE: usize = 100;
+
+/// Tokens that one call changes by their ids.
 pub const MAX_BULK_CHANGE: usize = 1_000;
 
 /// Accounts that one call changes (spec §10.7).

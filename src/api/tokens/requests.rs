@@ -377,7 +377,7 @@ impl UpdateQuery {
 pub struct IdsBody {
     /// Repeated ids count once.
     #[schema(required)]
-    pub(super) ids: Option<Vec<i64>>,
+    pub(in crate::api) ids: Option<Vec<i64>>,
 }
 
 impl IdsBody {

@@ -1,5 +1,7 @@
 //! Requests with an `Idempotency-Key`: sent again, they are carried out once (spec §15.3).
 
+use sha2::{Digest as _, Sha256};
+
 use crate::domain::bounds;
 use crate::domain::id::TokenId;
 use crate::domain::key::Digest;
@@ -33,6 +35,14 @@ pub struct IdempotentRequest {
     pub key: IdempotencyKey,
     /// SHA-256 of the call and its body: the same key with another hash is refused.
     pub hash: Vec<u8>,
+}
+
+impl IdempotentRequest {
+    /// The request for one of several parts, each of which is carried out once on its own.
+    pub fn of_part(&self, part: i64) -> Self {
+        let name = Sha256::new().chain_update(part.to_string()).chain_update(" ").chain_update(self.key.as_str());
+        Self { key: IdempotencyKey(hex::encode(name.finalize())), hash: self.hash.clone() }
+    }
 }
 
 /// A token that a request made or gave a key, and the digest of that key.
@@ -78,5 +88,18 @@ mod tests {
         for invalid in ["", "a\tb", "a\u{7f}", "é", &"x".repeat(256)] {
             assert_eq!(IdempotencyKey::parse(invalid), Err(IdempotencyKeyInvalid), "{invalid}");
         }
+    }
+
+    #[test]
+    fn each_part_of_a_request_has_a_key_of_its_own_of_any_length() {
+        let request = |key: &str| IdempotentRequest { key: IdempotencyKey::parse(key).unwrap(), hash: vec![7] };
+        let parts =
+            [request("a").of_part(1), request("a").of_part(2), request("1 a").of_part(1), request("1").of_part(1)];
+        for (at, part) in parts.iter().enumerate() {
+            assert_eq!((&part.hash, IdempotencyKey::parse(part.key.as_str()).as_ref()), (&vec![7], Ok(&part.key)));
+            assert!(!parts[at + 1..].contains(part), "{part:?}");
+        }
+        let long = request(&"x".repeat(255)).of_part(i64::MAX);
+        assert_eq!(IdempotencyKey::parse(long.key.as_str()), Ok(long.key.clone()));
     }
 }

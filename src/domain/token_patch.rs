@@ -38,7 +38,7 @@ pub enum EditError {
 }
 
 /// A checked request to edit a token (spec §4.5a). Fields that are `None` keep their value.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct TokenPatch {
     pub name: Option<TokenName>,
     pub note: Option<TokenNote>,

@@ -23,6 +23,7 @@ mod audit;
 mod base_backup;
 mod beside_new_api;
 mod bulk;
+mod bulk_chosen;
 mod bulk_users;
 mod cells;
 mod charge_refusals;

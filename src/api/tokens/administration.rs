@@ -42,7 +42,7 @@ pub struct OwnedTokenBody {
 }
 
 impl OwnedTokenBody {
-    fn new(owned: &OwnedToken, at: &Moment, app: &AppState) -> Self {
+    pub(super) fn new(owned: &OwnedToken, at: &Moment, app: &AppState) -> Self {
         let token = TokenBody::new(&owned.token, &owned.owner, at, app);
         Self { token, username: owned.owner.username.as_str().to_owned() }
     }
@@ -103,7 +103,7 @@ fn tagged(owned: &OwnedToken, app: &AppState) -> Tagged<Envelope<OwnedTokenBody>
 }
 
 /// Why an administrator makes or changes no token of an account.
-type OwnerErrors = (RoleTooLow, TokenApiNotEnabled, NotFound);
+pub(super) type OwnerErrors = (RoleTooLow, TokenApiNotEnabled, NotFound);
 
 /// Create a token for a user, who alone can read its key.
 #[utoipa::path(post, path = "/api/admin/users/{id}/tokens", operation_id = "create_token_for", tag = "administration",

@@ -59,6 +59,7 @@ codes_of! {
     TokensError {
         NotFound => NotFound,
         LimitReached(_) => TokenLimitReached,
+        TooManyMatch => RangeTooLarge,
         .. Group, Enable, Edit, Search, Changed, Keyed, Actor, Owner, RateLimited, Vault, Storage
     }
 }

@@ -2,7 +2,9 @@
 
 pub mod administration;
 pub mod bulk;
+mod chosen;
 pub mod errors;
+pub mod export;
 mod requests;
 mod responses;
 mod searches;

@@ -35,6 +35,11 @@ pub struct ListingQuery {
 }
 
 impl ListingQuery {
+    /// All tokens that match, in any order.
+    pub fn filtered(status: Option<String>, state: Option<String>, group: Option<String>) -> Self {
+        Self { status, state, group, ..Self::default() }
+    }
+
     /// Whether deleted tokens are asked for.
     pub fn is_deleted(&self) -> Result<bool, ApiError> {
         if !query_flag(self.deleted.as_deref()) {

@@ -1,9 +1,10 @@
 //! Tokens of all users, for administrators: found, listed, made, changed and deleted, never with their keys. Their
 //! owners see each change in their activity.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
-use super::{Search, Shows, TokenChange, TokenPage, Tokens, TokensError};
+use super::{BulkError, BulkPlace, ChosenTokens, Search, Shows, TokenChange, TokenPage, Tokens, TokensError};
+use crate::domain::bounds;
 use crate::domain::caller::Caller;
 use crate::domain::expected_version::ExpectedVersion;
 use crate::domain::id::{TokenId, UserId};
@@ -13,7 +14,28 @@ use crate::domain::search::SearchPattern;
 use crate::domain::token::{OwnedToken, Switch, Token};
 use crate::domain::token_listing::TokenListing;
 use crate::domain::token_patch::{NewToken, TokenPatch};
+use crate::domain::user::User;
 use crate::storage::{Conn, tokens, users};
+
+/// What became of the tokens of several owners.
+#[derive(Debug, Default)]
+pub struct OwnersChanged {
+    /// Tokens that are now as they should be.
+    pub count: usize,
+    /// Owners of whom none was changed.
+    pub faults: Vec<OwnerFault>,
+    /// The last owner that was reached, if there are more.
+    pub next: Option<UserId>,
+}
+
+/// Why the tokens of an owner were not changed.
+#[derive(Debug)]
+pub struct OwnerFault {
+    pub owner: User,
+    /// The token that is the reason.
+    pub at: Option<BulkPlace>,
+    pub error: TokensError,
+}
 
 impl Tokens {
     /// A token of any user, without its key.
@@ -119,6 +141,64 @@ impl Tokens {
         with_owner(&mut conn, token).await
     }
 
+    /// Changes tokens of any users in the same way, all or none of each owner. Goes through the owners whose id is
+    /// above `after`, ascending, and stops after the one with whom [`bounds::MAX_BULK_CHANGE`] tokens are reached.
+    ///
+    /// # Errors
+    /// One of the ids is not that of a token; too many match; the database. What an owner's tokens are refused for is
+    /// in the answer.
+    pub async fn change_any_users(
+        &self,
+        admin: &Caller,
+        (owner, chosen): (Option<UserId>, &ChosenTokens),
+        change: &TokenChange,
+        after: Option<UserId>,
+        request: Option<&IdempotentRequest>,
+    ) -> Result<OwnersChanged, BulkError> {
+        let mut by_owner: BTreeMap<UserId, Vec<TokenId>> = BTreeMap::new();
+        for token in self.choose(owner, chosen).await? {
+            if after.is_none_or(|after| token.user_id > after) {
+                by_owner.entry(token.user_id).or_default().push(token.id);
+            }
+        }
+        let mut changed = OwnersChanged::default();
+        let (mut faults, mut count) = (Vec::new(), 0);
+        let mut owners = by_owner.into_iter().peekable();
+        while let Some((owner, ids)) = owners.next() {
+            let request = request.map(|request| request.of_part(owner.get()));
+            count += ids.len();
+            match self.change(admin, owner, &ids, change, &ExpectedVersion::Any, request.as_ref()).await {
+                Ok(tokens) => changed.count += tokens.answer.len(),
+                Err(BulkError { at, error }) if error.is_of_owner() => faults.push((owner, at, error)),
+                Err(failed) => return Err(failed),
+            }
+            if count >= bounds::MAX_BULK_CHANGE && owners.peek().is_some() {
+                changed.next = Some(owner);
+                break;
+            }
+        }
+        let ids: Vec<UserId> = faults.iter().map(|(owner, ..)| *owner).collect();
+        let found = users::list_by_id(&mut *self.core.db.acquire().await?, &ids).await?;
+        let fault = |(owner, at, error)| Some(OwnerFault { owner: found.get(&owner)?.clone(), at, error });
+        changed.faults = faults.into_iter().filter_map(fault).collect();
+        Ok(changed)
+    }
+
+    /// The chosen tokens of a user, or of all users, with their owners, by their ids.
+    ///
+    /// # Errors
+    /// Too many searches; one of the ids is not that of such a token; too many match; the database.
+    pub async fn export(
+        &self,
+        caller: &Caller,
+        owner: Option<UserId>,
+        chosen: &ChosenTokens,
+    ) -> Result<Vec<OwnedToken>, BulkError> {
+        self.core.rate_limiter.search.take(caller.user.id)?;
+        let tokens = self.choose(owner, chosen).await?;
+        Ok(self.add_owners(tokens).await?)
+    }
+
     async fn find_owner(&self, id: TokenId) -> Result<UserId, TokensError> {
         let mut conn = self.core.db.acquire().await?;
         tokens::find_owner(&mut conn, id).await?.ok_or(TokensError::NotFound)
@@ -127,15 +207,19 @@ impl Tokens {
     /// Adds the owners. Every token has one: accounts are never removed from their table.
     async fn with_owners(&self, found: TokenPage<Token>) -> Result<TokenPage<OwnedToken>, TokensError> {
         let TokenPage { page: Page { items, total, page, page_size }, is_truncated } = found;
-        let ids: BTreeSet<UserId> = items.iter().map(|token| token.user_id).collect();
+        let items = self.add_owners(items).await?;
+        Ok(TokenPage { page: Page { page, page_size, total, items }, is_truncated })
+    }
+
+    async fn add_owners(&self, tokens: Vec<Token>) -> Result<Vec<OwnedToken>, TokensError> {
+        let ids: BTreeSet<UserId> = tokens.iter().map(|token| token.user_id).collect();
         let mut conn = self.core.db.acquire().await?;
         let owners = users::list_by_id(&mut conn, &Vec::from_iter(ids)).await?;
         let with_owner = |token: Token| {
             let owner = owners.get(&token.user_id).cloned()?;
             Some(OwnedToken { token, owner })
         };
-        let items = items.into_iter().filter_map(with_owner).collect();
-        Ok(TokenPage { page: Page { page, page_size, total, items }, is_truncated })
+        Ok(tokens.into_iter().filter_map(with_owner).collect())
     }
 }
 

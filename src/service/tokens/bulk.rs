@@ -1,6 +1,6 @@
 //! Creates and changes many tokens, all or none (spec §15.4).
 
-use super::{Shows, Tokens, TokensError, actors};
+use super::{ChosenTokens, Shows, Tokens, TokensError, actors};
 use crate::domain::audit::Action;
 use crate::domain::caller::Caller;
 use crate::domain::expected_version::ExpectedVersion;
@@ -39,7 +39,7 @@ impl<E: Into<TokensError>> From<E> for BulkError {
 
 impl BulkPlace {
     /// The same error, for this one.
-    fn of<E: Into<TokensError>>(self) -> impl FnOnce(E) -> BulkError {
+    pub(super) fn of<E: Into<TokensError>>(self) -> impl FnOnce(E) -> BulkError {
         move |error| BulkError { at: Some(self), error: error.into() }
     }
 }
@@ -124,19 +124,25 @@ impl Tokens {
         Ok(Idempotent::now(created.into_iter().map(|made| (made.token, Some(made.key))).collect()))
     }
 
-    /// Changes tokens of the caller in the same way, all or none. `ids` ascend, each once. Returns the tokens in this
-    /// order.
+    /// Changes tokens of the caller in the same way, all or none. Returns them by their ids, ascending.
     ///
     /// # Errors
-    /// One of them is not the caller's; as [`Tokens::edit`] and [`Tokens::switch`].
+    /// One of them is not the caller's; too many match; as [`Tokens::edit`] and [`Tokens::switch`].
     pub async fn change_all(
         &self,
         caller: &Caller,
-        ids: &[TokenId],
+        chosen: &ChosenTokens,
         change: &TokenChange,
         request: Option<&IdempotentRequest>,
     ) -> Result<Idempotent<Vec<Token>>, BulkError> {
-        self.change(caller, caller.user.id, ids, change, &ExpectedVersion::Any, request).await
+        let owner = caller.user.id;
+        let ids: Vec<TokenId> = match chosen {
+            ChosenTokens::Ids(ids) => ids.clone(),
+            ChosenTokens::Matching { .. } => {
+                self.choose(Some(owner), chosen).await?.iter().map(|token| token.id).collect()
+            }
+        };
+        self.change(caller, owner, &ids, change, &ExpectedVersion::Any, request).await
     }
 
     /// The same for one token of `owner`, if it is `expected`.
@@ -155,7 +161,7 @@ impl Tokens {
         Ok(Idempotent { answer: answer.pop().ok_or(IdempotencyKeyError::TokenDeleted)?, is_replayed })
     }
 
-    async fn change(
+    pub(super) async fn change(
         &self,
         caller: &Caller,
         owner: UserId,
@@ -166,7 +172,7 @@ impl Tokens {
     ) -> Result<Idempotent<Vec<Token>>, BulkError> {
         self.core.rate_limiter.may_write_more(&caller.user, ids.len())?;
         let mut tx = self.core.db.begin().await?;
-        let (by, owner_group) = if owner != caller.user.id && switch.is_some() {
+        let (by, owner_group) = if owner != caller.user.id && switch.is_some() && *patch == TokenPatch::default() {
             // An administrator can always stop a key, also one of another administrator.
             let (admin, owner) = actors::lock_admin(&mut tx, caller.user.id, owner).await?;
             (admin.role, owner.map(|owner| owner.group).unwrap_or_default())

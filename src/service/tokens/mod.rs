@@ -3,13 +3,16 @@
 
 mod administration;
 mod bulk;
+mod chosen;
 mod deleted;
 mod lists;
 mod pages;
 
 use std::sync::Arc;
 
+pub use self::administration::{OwnerFault, OwnersChanged};
 pub use self::bulk::{BulkError, BulkPlace, TokenChange};
+pub use self::chosen::ChosenTokens;
 pub use self::lists::{KeySearch, Search, TokenPage};
 use self::pages::TokenPages;
 use super::actors::{self, ActorError, OwnerError};
@@ -17,6 +20,7 @@ use super::rate_limiter::RateLimited;
 use super::vault::Unopenable;
 use crate::domain::audit::{Action, Actor, AuditEntry, Details, Subject};
 use crate::domain::audit_changes::FieldChanges;
+use crate::domain::bounds;
 use crate::domain::caller::Caller;
 use crate::domain::cell::CellLabel;
 use crate::domain::expected_version::{ExpectedVersion, VersionChanged};
@@ -55,6 +59,12 @@ pub enum TokensError {
     /// Spec §7.2.
     #[error("this account has reached its limit of {}; delete one first", Count(*.0, "token"))]
     LimitReached(i64),
+    /// Of an unbounded number, only some would be changed.
+    #[error(
+        "more than {} tokens match or were to be looked at; filter for fewer, or for one user",
+        bounds::MAX_LISTED_TOKENS
+    )]
+    TooManyMatch,
     /// Spec §3.
     #[error(transparent)]
     Enable(#[from] EnableError),
@@ -80,6 +90,29 @@ pub enum TokensError {
     Vault(#[from] Unopenable),
     #[error(transparent)]
     Storage(#[from] StorageError),
+}
+
+impl TokensError {
+    /// Returns true if it is about the tokens or their owner: those of other owners may be changed in the same way.
+    pub(super) const fn is_of_owner(&self) -> bool {
+        match self {
+            Self::NotFound
+            | Self::LimitReached(_)
+            | Self::Enable(_)
+            | Self::Group(_)
+            | Self::Edit(_)
+            | Self::Owner(OwnerError::NotFound | OwnerError::RoleTooLow | OwnerError::NotEnabled) => true,
+            Self::Owner(OwnerError::Actor(_))
+            | Self::Actor(_)
+            | Self::Keyed(_)
+            | Self::RateLimited(_)
+            | Self::TooManyMatch
+            | Self::Search(_)
+            | Self::Changed(_)
+            | Self::Vault(_)
+            | Self::Storage(_) => false,
+        }
+    }
 }
 
 /// What an answer shows of a token that was created.

@@ -5,7 +5,7 @@ use std::process::Stdio;
 
 use serde_json::{Value, json};
 
-use crate::command_line::{Person, refusal_of, stderr_of, stdout_of};
+use crate::command_line::{Person, refusal_of, said_by, stderr_of, stdout_of};
 use crate::harness::process::keymeter;
 use crate::harness::wait::eventually;
 use crate::harness::{Client, Server};
@@ -41,6 +41,34 @@ async fn people_read_dollars_and_scripts_read_units() {
     assert_eq!(person.json(&["key", "show", "small"])["period_limits"]["month"], -1);
     person.json(&["user", "update", "root", "--usd-per-day", "3"]);
     assert_eq!(person.json(&["user", "show", "root"])["period_limits"]["day"], 1_500_000);
+}
+
+#[tokio::test]
+async fn all_keys_that_a_list_shows_are_changed_and_what_is_not_is_said() {
+    let dir = tempfile::tempdir().unwrap();
+    let server = Server::start(dir.path(), &[]).await;
+    let person = Person::root(&server).await;
+    for name in ["trial 1", "trial 2", "ci"] {
+        person.json(&["key", "create", name, "--unlimited"]);
+    }
+    let trials = ["key", "update-all", "--search", "trial", "--usd-per-day", "1"];
+    let unasked = "there is no terminal to ask \"change 2 keys? [y/N]\"; use --yes".to_owned();
+    assert_eq!(refusal_of(&person.run(&trials)), (2, unasked));
+    assert_eq!(said_by(&person.run(&[&trials[..], &["--yes"]].concat())), "changed 2 keys");
+    let days = |person: &Person| -> Vec<Value> {
+        let keys = person.json(&["key", "list", "--sort", "id", "--ascending"]);
+        keys.as_array().unwrap().iter().map(|key| key["period_limits"]["day"].clone()).collect()
+    };
+    assert_eq!(days(&person), [500_000, 500_000, -1]);
+
+    let of_root = ["key", "update-all", "--everyone", "--user", "root", "--disable", "--yes"];
+    assert_eq!(said_by(&person.run(&of_root)), "changed 3 keys");
+    let working = ["key", "update-all", "--everyone", "--state", "working", "--disable", "--yes"];
+    assert_eq!(said_by(&person.run(&working)), "no such keys");
+    let refused = person.run(&["key", "update-all", "--everyone", "--group", "gold", "--yes"]);
+    let reason = "changed:\n  root: `--group` must be empty, `auto`, or one of: default\n";
+    assert!(refused.status.code() == Some(1) && stderr_of(&refused).ends_with(reason), "{}", stderr_of(&refused));
+    assert_eq!(refusal_of(&person.run(&["key", "update-all", "--yes"])).0, 2);
 }
 
 #[tokio::test]

@@ -153,7 +153,12 @@ impl Client {
     }
 
     pub fn patch(&self, path: &str, body: &Value) -> Result<Data, CommandFailure> {
-        self.send("PATCH", path, Some(body), &[]).map(|(data, _)| data)
+        self.patch_with(path, body, &[])
+    }
+
+    /// The same with headers of its own.
+    pub fn patch_with(&self, path: &str, body: &Value, headers: &[(&str, &str)]) -> Result<Data, CommandFailure> {
+        self.send("PATCH", path, Some(body), headers).map(|(data, _)| data)
     }
 
     pub fn delete(&self, path: &str) -> Result<Data, CommandFailure> {

@@ -1,42 +1,28 @@
 //! `keymeter key list` and `find`.
 
+use clap::Args;
 use clap::builder::PossibleValuesParser;
-use clap::{Args, ValueEnum};
 use secrecy::ExposeSecret;
 use serde_json::json;
 
+use super::key_filters::KeyFilters;
 use super::key_view::{DeletedKey, Key};
 use super::list_options::ListOptions;
-use super::named::{Named, USERS};
 use super::terminal::{Table, dollars, secret_from_stdin, time};
 use super::{LIST_OPTIONS, Listing, Page, Remote, filter};
 use crate::failure::CommandFailure;
 use crate::output::print_error;
 use keymeter::domain::bounds::MAX_PAGE_SIZE;
 use keymeter::domain::key::ApiKey;
-use keymeter::domain::ledger::StateName;
 use keymeter::domain::token_listing::TokenSort;
 
 #[derive(Debug, Args)]
 pub struct KeyListArgs {
-    /// The keys of all users. For administrators.
-    #[arg(long)]
-    everyone: bool,
-    /// Only the keys of this user, by name or id.
-    #[arg(long, requires = "everyone")]
-    user: Option<Named>,
-    /// Only keys whose name contains this text.
-    #[arg(long, value_name = "TEXT")]
-    search: Option<String>,
+    #[command(flatten)]
+    which: KeyFilters,
     /// Deleted keys that can be restored.
     #[arg(long, conflicts_with_all = ["everyone", "search", "status", "state", "group"])]
     deleted: bool,
-    /// Only keys with this status.
-    #[arg(long, value_enum)]
-    status: Option<Status>,
-    /// Only keys in this state, which says more than the status.
-    #[arg(long, value_parser = PossibleValuesParser::new(StateName::ALL.map(StateName::as_str)))]
-    state: Option<String>,
     /// Only keys of this group; `own` is the owner's group.
     #[arg(long)]
     group: Option<String>,
@@ -51,27 +37,6 @@ pub struct KeyListArgs {
     limit: usize,
     #[command(flatten)]
     options: ListOptions,
-}
-
-/// The status of a key.
-#[derive(Debug, Clone, Copy, ValueEnum)]
-enum Status {
-    Enabled,
-    Disabled,
-    Expired,
-    Exhausted,
-}
-
-impl Status {
-    /// The number of the API.
-    const fn number(self) -> i64 {
-        match self {
-            Self::Enabled => 1,
-            Self::Disabled => 2,
-            Self::Expired => 3,
-            Self::Exhausted => 4,
-        }
-    }
 }
 
 #[derive(Debug, Args)]
@@ -97,25 +62,15 @@ fn find_arg(text: &str) -> Result<String, String> {
 
 impl Remote {
     pub fn list_keys(&self, args: &KeyListArgs) -> Result<(), CommandFailure> {
-        let user = args.user.as_ref().map(|user| self.find(&USERS, user)).transpose()?;
-        let filters = [
+        let mut filters = args.which.query(self)?;
+        let others = [
             filter("deleted", args.deleted.then_some("1").as_ref()),
-            filter("keyword", args.search.as_ref()),
-            filter("user_id", user.map(|user| user.id).as_ref()),
-            filter("status", args.status.map(Status::number).as_ref()),
-            filter("state", args.state.as_ref()),
             filter("group", args.group.as_ref()),
             filter("sort", args.sort.as_ref()),
             filter("order", args.ascending.then_some("asc").as_ref()),
         ];
-        let path = match &args.search {
-            _ if args.everyone => "/api/admin/tokens",
-            // A search counts against a limit; a list does not.
-            Some(_) => "/api/token/search",
-            None => "/api/token/",
-        };
-        let filters = filters.into_iter().flatten().collect();
-        let listing = Listing { path, filters, limit: args.limit, since: None };
+        filters.extend(others.into_iter().flatten());
+        let listing = Listing { path: args.which.path(), filters, limit: args.limit, since: None };
         if args.deleted {
             return self.list(&listing, &args.options, "deleted keys", table_of_deleted);
         }

@@ -7,6 +7,7 @@ use serde_json::json;
 use super::Remote;
 use super::key_edits::{CreateArgs, KeyUpdateArgs};
 use super::key_lists::{FindArgs, KeyListArgs};
+use super::key_update_all::KeyUpdateAllArgs;
 use super::key_view::Key;
 use super::list_options::ListOptions;
 use super::named::{Named, OWN_KEYS};
@@ -63,6 +64,13 @@ enum KeyCommand {
   keymeter key update 7 --expires never --usd-per-month none
   keymeter key update 7 --models all --addresses 10.0.0.0/8")]
     Update(Box<KeyUpdateArgs>),
+    /// Change all keys that a list with the same filters shows: all of them or none, of everyone's keys all of each
+    /// user or none.
+    #[command(after_help = "Examples:
+  keymeter key update-all --search trial --usd-per-day 1
+  keymeter key update-all --of-group trial --expires 30d --yes
+  keymeter key update-all --everyone --user ana --disable")]
+    UpdateAll(Box<KeyUpdateAllArgs>),
     /// Let a disabled key work again.
     Enable {
         /// The key's name or id.
@@ -137,6 +145,7 @@ pub fn run(args: KeyArgs) -> Result<(), CommandFailure> {
         }
         KeyCommand::Create(create) => remote.create_key(&create),
         KeyCommand::Update(update) => remote.update_key(&update),
+        KeyCommand::UpdateAll(update) => remote.update_all_keys(&update),
         KeyCommand::Enable { key } => remote.switch_key(&key, 1, "enabled"),
         KeyCommand::Disable { key } => remote.switch_key(&key, 2, "disabled"),
         KeyCommand::Delete { key, yes } => {

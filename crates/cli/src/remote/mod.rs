@@ -11,7 +11,9 @@ mod figures;
 pub mod gateways;
 mod key_edits;
 mod key_fields;
+mod key_filters;
 mod key_lists;
+mod key_update_all;
 mod key_view;
 pub mod keys;
 pub mod list_options;
@@ -189,9 +191,17 @@ impl Remote {
     /// Creates something under a random `Idempotency-Key`, so that a proxy that repeats this request makes nothing
     /// twice. Asks for what was created.
     fn create_once(&self, path: &str, body: &Value) -> Result<Data, CommandFailure> {
-        let id = Rng::system().generate_fast(|rng| format!("{:016x}{:016x}", rng.next_u64(), rng.next_u64()));
-        self.client.create(path, body, &[("Idempotency-Key", &id), ("Prefer", "return=representation")])
+        self.client.create(path, body, &[("Idempotency-Key", &idempotency_key()), ("Prefer", "return=representation")])
     }
+
+    /// Changes something in the same way.
+    fn change_once(&self, path: &str, body: &Value) -> Result<Data, CommandFailure> {
+        self.client.patch_with(path, body, &[("Idempotency-Key", &idempotency_key())])
+    }
+}
+
+fn idempotency_key() -> String {
+    Rng::system().generate_fast(|rng| format!("{:016x}{:016x}", rng.next_u64(), rng.next_u64()))
 }
 
 impl PlaceOptions {

@@ -24,8 +24,6 @@ export const adminBulk = {
   actions: { top_up: 'Top up', limits: 'Limits', group: 'Group', enable: 'Enable', disable: 'Disable' },
   amount: 'Dollars for each user',
   limitsHint: 'In US dollars, for all keys of a user together. What stays empty isn’t changed.',
-  noLimit: { day: 'No limit per day', week: 'No limit per week', month: 'No limit per month' },
-  nothingLimited: 'Enter a limit, or remove one.',
   noGroup: 'Choose a group.',
   more: (count: number) => `and ${users(count)} more`,
   preview: 'Preview',

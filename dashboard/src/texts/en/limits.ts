@@ -1,6 +1,11 @@
 /** Texts about limits per day, week and month, and about rates. */
 export const limits = {
   hint: 'In US dollars. Leave empty for no limit.',
+  /** Of many at once. */
+  change: {
+    remove: { day: 'No limit per day', week: 'No limit per week', month: 'No limit per month' },
+    nothing: 'Enter a limit, or remove one.',
+  },
   zero: 'A limit of $0 refuses every request.',
   reachedFirst: {
     week: 'The weekly limit is reached first, so a higher limit per day changes nothing.',

@@ -23,8 +23,6 @@ export const adminBulk: Texts['adminBulk'] = {
   actions: { top_up: '充值', limits: '限额', group: '分组', enable: '启用', disable: '禁用' },
   amount: '每个用户的金额（美元）',
   limitsHint: '单位为美元，是用户所有密钥的总限额。留空则保持不变。',
-  noLimit: { day: '取消每日限额', week: '取消每周限额', month: '取消每月限额' },
-  nothingLimited: '请输入或取消至少一项限额。',
   noGroup: '请选择分组。',
   more: (count: number) => `另有 ${users(count)}`,
   preview: '预览',

@@ -2,6 +2,10 @@ import type { Texts } from '..';
 
 export const limits: Texts['limits'] = {
   hint: '以美元计。留空表示不限。',
+  change: {
+    remove: { day: '取消每日限额', week: '取消每周限额', month: '取消每月限额' },
+    nothing: '请输入或取消至少一项限额。',
+  },
   zero: '限额为 $0 时，所有请求都会被拒绝。',
   reachedFirst: {
     week: '每周限额会先用完，更高的每日限额不起作用。',

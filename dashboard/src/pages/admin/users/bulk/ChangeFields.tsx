@@ -1,7 +1,7 @@
-import { Checkbox, Group, Radio, Select, SimpleGrid, Stack, Text, TextInput } from '@mantine/core';
+import { Group, Radio, Select, Text, TextInput } from '@mantine/core';
 import type { UseFormReturnType } from '@mantine/form';
 import { useSettings } from '../../../../api/adminSettings';
-import { periods } from '../../../../api/limits';
+import { LimitChangeFields } from '../../../../shared/limits/LimitChangeFields';
 import { texts } from '../../../../texts';
 import { WalletNoteField } from '../WalletNoteField';
 import { type BulkAction, type BulkForm, bulkActions } from './bulkForm';
@@ -41,39 +41,10 @@ export function ChangeFields({ form }: Props) {
           <WalletNoteField {...form.getInputProps('note')} />
         </>
       )}
-      {action === 'limits' && <LimitFields form={form} />}
+      {action === 'limits' && <LimitChangeFields hint={words.limitsHint} form={form} />}
       {action === 'group' && <GroupField form={form} />}
       {action === 'disable' && <Text size="sm">{texts.adminUsers.disableDialog.hint}</Text>}
     </>
-  );
-}
-
-function LimitFields({ form }: Props) {
-  return (
-    <Stack gap="sm">
-      <Text size="xs" c="dimmed">
-        {words.limitsHint}
-      </Text>
-      <SimpleGrid cols={{ base: 1, xs: 3 }} spacing="sm">
-        {periods.map((period) => (
-          <Stack key={period} gap="xs">
-            <TextInput
-              label={texts.limits.periods[period]}
-              inputMode="decimal"
-              autoComplete="off"
-              leftSection="$"
-              data-autofocus={period === 'day' || undefined}
-              {...form.getInputProps(`limits.${period}`)}
-              disabled={form.values.removed[period]}
-            />
-            <Checkbox
-              label={words.noLimit[period]}
-              {...form.getInputProps(`removed.${period}`, { type: 'checkbox' })}
-            />
-          </Stack>
-        ))}
-      </SimpleGrid>
-    </Stack>
   );
 }
 

@@ -1,13 +1,12 @@
 import type { FormErrors } from '@mantine/form';
 import type { UsersChange } from '../../../../api/bulkUsers';
-import { NO_LIMIT, type Period, periods } from '../../../../api/limits';
 import { parseUsd } from '../../../../format/typed';
 import {
-  emptyPeriods,
-  type PeriodDraft,
-  periodError,
-  readPeriodLimit,
-} from '../../../../shared/limits/draft';
+  changedPeriods,
+  type LimitChange,
+  limitChangeErrors,
+  noLimitChange,
+} from '../../../../shared/limits/limitChange';
 import { texts } from '../../../../texts';
 import { DISABLED, ENABLED } from '../status';
 import { walletChange, walletNote } from '../wallet';
@@ -16,7 +15,7 @@ import { walletErrorText } from '../walletErrorText';
 export const bulkActions = ['top_up', 'limits', 'group', 'enable', 'disable'] as const;
 export type BulkAction = (typeof bulkActions)[number];
 
-export interface BulkForm {
+export interface BulkForm extends LimitChange {
   /** How the users are chosen, unless they were selected in the list. */
   source: 'names' | 'csv';
   names: string;
@@ -25,10 +24,6 @@ export interface BulkForm {
   action: BulkAction;
   amount: string;
   note: string;
-  /** As typed. An empty one stays as it is. */
-  limits: PeriodDraft;
-  /** The limits that are removed. */
-  removed: Record<Period, boolean>;
   group: string;
 }
 
@@ -39,8 +34,7 @@ export const emptyBulkForm: BulkForm = {
   action: 'top_up',
   amount: '',
   note: '',
-  limits: emptyPeriods,
-  removed: { day: false, week: false, month: false },
+  ...noLimitChange,
   group: '',
 };
 
@@ -71,7 +65,7 @@ export function changeOf(form: BulkForm, ids: number[] | undefined): UsersChange
       return { ...whom, add_quota: 'units' in amount ? amount.units : undefined, note };
     }
     case 'limits':
-      return { ...whom, period_limits: limitsOf(form) };
+      return { ...whom, period_limits: changedPeriods(form) };
     case 'group':
       return { ...whom, group: form.group };
     case 'enable':
@@ -79,16 +73,6 @@ export function changeOf(form: BulkForm, ids: number[] | undefined): UsersChange
     case 'disable':
       return { ...whom, status: DISABLED };
   }
-}
-
-/** The limits that change. */
-function limitsOf({ limits, removed }: BulkForm): Partial<Record<Period, number>> {
-  const changed = periods.flatMap((period): [Period, number][] => {
-    if (removed[period]) return [[period, NO_LIMIT]];
-    const limit = readPeriodLimit(limits[period]);
-    return limit === undefined || limit === NO_LIMIT ? [] : [[period, limit]];
-  });
-  return Object.fromEntries(changed);
 }
 
 /** The errors by field. What is still missing is none before the form was submitted. */
@@ -105,7 +89,7 @@ function actionErrors(form: BulkForm, submitted: boolean): FormErrors {
     case 'top_up':
       return { amount: amountError(form.amount, submitted) };
     case 'limits':
-      return limitErrors(form, submitted);
+      return limitChangeErrors(form, submitted);
     case 'group':
       return { group: submitted && form.group === '' && words.noGroup };
     case 'enable':
@@ -118,14 +102,3 @@ function amountError(typed: string, submitted: boolean) {
   const change = walletChange('add', 0, typed);
   return 'error' in change && (submitted || change.error !== 'empty') && walletErrorText(change.error, 0);
 }
-
-function limitErrors(form: BulkForm, submitted: boolean): FormErrors {
-  const errors = periods.map((period) => [
-    `limits.${period}`,
-    form.removed[period] ? undefined : periodError(form.limits[period]),
-  ]);
-  const isMissing = submitted && errors.every(([, error]) => !error) && isEmpty(limitsOf(form));
-  return isMissing ? { 'limits.day': words.nothingLimited } : Object.fromEntries(errors);
-}
-
-const isEmpty = (object: object) => Object.keys(object).length === 0;

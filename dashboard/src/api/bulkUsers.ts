@@ -40,11 +40,3 @@ export function useChangeUsers() {
     onError: () => refresh(),
   });
 }
-
-const KEY_BYTES = 16;
-
-export function newIdempotencyKey(): string {
-  // `randomUUID` is missing over plain HTTP.
-  const bytes = crypto.getRandomValues(new Uint8Array(KEY_BYTES));
-  return Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('');
-}

@@ -2,12 +2,12 @@ import { Text } from '@mantine/core';
 import { useState } from 'react';
 import {
   type ChangedUsers,
-  newIdempotencyKey,
   type UsersChange,
   useChangeUsers,
   usePreviewUsersChange,
 } from '../../../../api/bulkUsers';
 import { ApiError } from '../../../../api/error';
+import { newIdempotencyKey } from '../../../../api/idempotencyKey';
 import type { User } from '../../../../api/session';
 import { formatList } from '../../../../format/list';
 import { formatUsd } from '../../../../format/money';

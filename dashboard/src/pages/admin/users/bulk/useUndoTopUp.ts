@@ -1,5 +1,6 @@
-import { newIdempotencyKey, type Undo, useChangeUsers } from '../../../../api/bulkUsers';
+import { type Undo, useChangeUsers } from '../../../../api/bulkUsers';
 import { ApiError } from '../../../../api/error';
+import { newIdempotencyKey } from '../../../../api/idempotencyKey';
 import { joined } from '../../../../format/space';
 import { notifyFailure, notifySuccess } from '../../../../shared/notify';
 import { texts } from '../../../../texts';

@@ -12,7 +12,8 @@ import { readVersion, type Token } from './tokens';
 
 type RotatedToken = components['schemas']['RotatedTokenBody'];
 
-function reload(client: QueryClient) {
+/** After a change of tokens of any users. */
+export function reloadAnyTokens(client: QueryClient) {
   client.invalidateQueries({ queryKey: tokensKey });
   client.invalidateQueries({ queryKey: auditKey });
   reloadOutlooks(client);
@@ -23,7 +24,7 @@ export function useCreateTokenOf(ownerId: number) {
   return useMutation({
     mutationFn: (body: NewToken): Promise<Token> =>
       call(api.POST('/api/admin/users/{id}/tokens', { params: { path: { id: ownerId } }, body })),
-    onSuccess: () => reload(client),
+    onSuccess: () => reloadAnyTokens(client),
   });
 }
 
@@ -36,16 +37,16 @@ function update({ known: { data, etag }, changes }: Update): Promise<Updated> {
 
 export function useUpdateAnyToken() {
   const client = useQueryClient();
-  return useMutation({ mutationFn: update, onSuccess: () => reload(client) });
+  return useMutation({ mutationFn: update, onSuccess: () => reloadAnyTokens(client) });
 }
 
 export function useRotateAnyToken() {
   const client = useQueryClient();
   return useMutation({
-    mutationFn: ({ id, grace }: { id: number; grace: Grace }): Promise<RotatedToken> =>
+    mutationFn: ({ of: { id }, grace }: { of: OwnedToken; grace: Grace }): Promise<RotatedToken> =>
       call(api.POST('/api/admin/tokens/{id}/rotate', { params: { path: { id } }, body: grace })),
     // Also after a failure: the answer can be lost after the key was replaced.
-    onSettled: () => reload(client),
+    onSettled: () => reloadAnyTokens(client),
   });
 }
 

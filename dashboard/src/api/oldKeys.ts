@@ -2,6 +2,7 @@ import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { api, call } from './client';
 import type { components } from './schema';
 import { tokensKey } from './tokenCache';
+import type { Token } from './tokens';
 
 /** A key that a rotation replaced. */
 export type OldKey = components['schemas']['OldKeyBody'];
@@ -51,7 +52,7 @@ export function refetchInterval(working: OldKey[], now: number): number | false 
 export function useRotateToken() {
   const client = useQueryClient();
   return useMutation({
-    mutationFn: ({ id, grace }: { id: number; grace: Grace }): Promise<Rotated> =>
+    mutationFn: ({ of: { id }, grace }: { of: Token; grace: Grace }): Promise<Rotated> =>
       call(api.POST('/api/token/{id}/rotate', { params: { path: { id } }, body: grace })),
     gcTime: 0,
     // Also after a failure: the answer can be lost after the key was replaced.

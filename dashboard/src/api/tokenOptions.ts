@@ -4,7 +4,7 @@ import { api, call } from './client';
 // Groups and models change only when the service restarts.
 const staleTime = Number.POSITIVE_INFINITY;
 
-interface Group {
+export interface Group {
   desc: string;
   /** The price factor. */
   ratio: number | string;

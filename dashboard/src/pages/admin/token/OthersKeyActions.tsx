@@ -57,7 +57,8 @@ export function OthersKeyActions({ token, owner }: { token: OwnedToken; owner: U
       </Menu>
       <KeyFormDrawer opened={dialog === 'edit'} token={token} owner={owner} onClose={close} />
       <GraceDialog
-        token={dialog === 'replace' ? token : undefined}
+        of={dialog === 'replace' ? token : undefined}
+        title={({ name }) => texts.keys.replace.title(name)}
         explanation={words.replace.explanation(username)}
         mutation={useRotateAnyToken()}
         onReplaced={() => notifySuccess(words.replace.done(token.name, username))}

@@ -1,25 +1,29 @@
 import { Button, Group, Modal, Radio, Stack, Text } from '@mantine/core';
 import type { UseMutationResult } from '@tanstack/react-query';
-import { useState } from 'react';
+import { type ReactNode, useState } from 'react';
 import type { Grace } from '../../../api/oldKeys';
-import type { Token } from '../../../api/tokens';
 import { FailureMessage } from '../../../shared/FailureMessage';
 import { useLastDefined } from '../../../shared/useLastDefined';
 import { texts } from '../../../texts';
 import { DEFAULT_GRACE, endsAtOnce, type GraceChoice, graceChoices, graces } from './grace';
 
-interface Rotation {
-  id: number;
+interface Rotation<Of> {
+  of: Of;
   grace: Grace;
 }
 
-interface Props<OneToken extends Token, Data> {
-  /** The dialog is open while this is defined. */
-  token: OneToken | undefined;
+interface Props<Of, Data> {
+  /** What gets another key. The dialog is open while this is defined. */
+  of: Of | undefined;
+  title: (of: Of) => string;
   /** Who gets a new key. */
   explanation: string;
-  mutation: Pick<UseMutationResult<Data, Error, Rotation>, 'mutate' | 'isPending' | 'error' | 'reset'>;
-  onReplaced: (token: OneToken, rotated: Data, endedAtOnce: boolean) => void;
+  /** Shown below the explanation, unless the title says which. */
+  names?: (of: Of) => ReactNode;
+  /** What the button says that replaces, and if the old key ends at once. */
+  confirm?: { later: string; leaked: string };
+  mutation: Pick<UseMutationResult<Data, Error, Rotation<Of>>, 'mutate' | 'isPending' | 'error' | 'reset'>;
+  onReplaced: (of: Of, rotated: Data, endedAtOnce: boolean) => void;
   /** The dialog has closed and returned the focus. */
   onClosed?: () => void;
   onClose: () => void;
@@ -28,9 +32,19 @@ interface Props<OneToken extends Token, Data> {
 const words = texts.keys.replace;
 
 /** Asks how long the old key works, and replaces it. */
-export function GraceDialog<OneToken extends Token, Data>(props: Props<OneToken, Data>) {
-  const { token, explanation, mutation, onReplaced, onClosed, onClose } = props;
-  const shown = useLastDefined(token);
+export function GraceDialog<Of, Data>(props: Props<Of, Data>) {
+  const {
+    of,
+    title,
+    explanation,
+    names,
+    confirm = words.confirm,
+    mutation,
+    onReplaced,
+    onClosed,
+    onClose,
+  } = props;
+  const shown = useLastDefined(of);
   const [choice, setChoice] = useState<GraceChoice>(DEFAULT_GRACE);
   const dangerous = endsAtOnce(choice);
 
@@ -44,23 +58,24 @@ export function GraceDialog<OneToken extends Token, Data>(props: Props<OneToken,
     onClosed?.();
   }
 
-  function replace(of: OneToken) {
+  function replace(shown: Of) {
     const onSuccess = (rotated: Data) => {
-      onReplaced(of, rotated, dangerous);
+      onReplaced(shown, rotated, dangerous);
       onClose();
     };
-    mutation.mutate({ id: of.id, grace: graces[choice] }, { onSuccess });
+    mutation.mutate({ of: shown, grace: graces[choice] }, { onSuccess });
   }
 
   return (
     <Modal
-      opened={token !== undefined}
+      opened={of !== undefined}
       onClose={close}
       onExitTransitionEnd={reset}
-      title={shown && words.title(shown.name)}
+      title={shown && title(shown)}
     >
       <Stack>
         <Text>{explanation}</Text>
+        {shown && names?.(shown)}
         <Radio.Group
           label={words.question}
           value={choice}
@@ -96,7 +111,7 @@ export function GraceDialog<OneToken extends Token, Data>(props: Props<OneToken,
             loading={mutation.isPending}
             onClick={() => shown && replace(shown)}
           >
-            {dangerous ? words.confirmLeaked : words.confirm}
+            {dangerous ? confirm.leaked : confirm.later}
           </Button>
         </Group>
       </Stack>

@@ -41,7 +41,8 @@ export function ReplaceKeyDialog({ token, onClose }: Props) {
   return (
     <>
       <GraceDialog
-        token={token}
+        of={token}
+        title={({ name }) => words.title(name)}
         explanation={words.explanation}
         mutation={rotate}
         onReplaced={(of, { key, masked_key, old_keys }: Rotated, leaked) =>

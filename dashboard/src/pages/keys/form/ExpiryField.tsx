@@ -1,16 +1,16 @@
 import { Select, Stack, TextInput } from '@mantine/core';
+import type { UseFormReturnType } from '@mantine/form';
 import { dateTimeInput, MAX_DATE_TIME, parseDateTime } from '../../../format/dateTimeInput';
 import { formatDateTime, isTime } from '../../../format/time';
 import { useNow } from '../../../shared/useNow';
 import { texts } from '../../../texts';
-import { type ExpiryChoice, expiredTime, expiryChoices } from './expiry';
-import type { FieldProps } from './FieldProps';
+import { type Expiry, type ExpiryChoice, expiredTime, expiryChoices } from './expiry';
 
 const words = texts.keys.form;
 
 const choices = expiryChoices.map((choice) => ({ value: choice, label: words.expiryChoices[choice] }));
 
-export function ExpiryField({ form }: FieldProps) {
+export function ExpiryField({ form }: { form: UseFormReturnType<{ expired_time: Expiry }> }) {
   const expiry = form.values.expired_time;
   const now = useNow();
   const end = expiredTime(expiry, now);

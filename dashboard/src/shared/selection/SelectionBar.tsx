@@ -1,4 +1,4 @@
-import { ActionIcon, Group, Paper, Text, Tooltip } from '@mantine/core';
+import { ActionIcon, Button, Group, Paper, Text, Tooltip } from '@mantine/core';
 import { IconX } from '@tabler/icons-react';
 import type { ReactNode } from 'react';
 import { formatInteger } from '../../format/locale';
@@ -17,19 +17,26 @@ interface Props<Row> {
 
 /** Actions on the selected rows. It floats, so that the page does not move when it appears. */
 export function SelectionBar<Row>({ label, selection, children }: Props<Row>) {
-  const { rows, elsewhere, clear } = selection;
-  if (rows.length === 0) return null;
+  const { count, allMatching, offered, elsewhere, clear } = selection;
+  if (count === 0) return null;
   return (
     <Paper className={classes.bar} shadow="md" role="region" aria-label={label}>
-      <Text size="sm" fw={600} aria-live="polite">
-        {words.count(formatInteger(rows.length))}
-        {elsewhere > 0 && (
-          <Text span inherit fw={400} c="dimmed">
-            {' · '}
-            {words.elsewhere(formatInteger(elsewhere))}
-          </Text>
+      <Group gap="xs">
+        <Text size="sm" fw={600} aria-live="polite">
+          {(allMatching ? words.all : words.count)(formatInteger(count))}
+          {elsewhere > 0 && (
+            <Text span inherit fw={400} c="dimmed">
+              {' · '}
+              {words.elsewhere(formatInteger(elsewhere))}
+            </Text>
+          )}
+        </Text>
+        {offered !== undefined && (
+          <Button size="compact-sm" variant="subtle" onClick={selection.selectMatching}>
+            {words.selectAll(formatInteger(offered))}
+          </Button>
         )}
-      </Text>
+      </Group>
       <Group gap="xs">
         {children}
         <Tooltip label={words.clear}>

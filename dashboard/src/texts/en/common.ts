@@ -13,6 +13,8 @@ export const common = {
   broken: 'cannot be shown',
   selection: {
     count: (rows: string) => `${rows} selected`,
+    all: (rows: string) => `All ${rows} selected`,
+    selectAll: (rows: string) => `Select all ${rows}`,
     elsewhere: (rows: string) => `${rows} not on this page`,
     clear: 'Clear selection',
   },

@@ -13,6 +13,8 @@ export const common: Texts['common'] = {
   broken: '无法显示',
   selection: {
     count: (rows: string) => `已选 ${rows} 个`,
+    all: (rows: string) => `已选全部 ${rows} 个`,
+    selectAll: (rows: string) => `选择全部 ${rows} 个`,
     elsewhere: (rows: string) => `${rows} 个不在此页`,
     clear: '清除选择',
   },

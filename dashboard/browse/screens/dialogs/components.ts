@@ -17,6 +17,8 @@ export const DIALOGS = {
     'pages/keys/form/KeyFormDrawer.tsx': 1,
     'pages/keys/form/conflict/ConflictDialog.tsx': 1,
     'pages/keys/SelectionBar.tsx': 0,
+    'pages/keys/many/ChangeKeysDialog.tsx': 1,
+    'pages/keys/many/ReplaceKeysDialog.tsx': 1,
     'pages/requests/details/RequestDrawer.tsx': 1,
     'pages/requests/filters/FilterChip.tsx': 1,
     'shared/CopyDialog.tsx': 1,

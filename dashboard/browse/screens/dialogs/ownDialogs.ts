@@ -53,6 +53,7 @@ export async function walkKeyDialogs(walk: DialogWalk, visit: Visit) {
   await walk.dialog(page, 'pages/keys/actions/DisableKeysDialog.tsx', keys.disable.title(count));
   await bar.getByRole('button', { name: keys.selection.delete }).click();
   await walk.dialog(page, 'pages/keys/actions/DeleteKeysDialog.tsx', keys.delete.title(count));
+  await walkMany(walk, page, count);
 
   await walkRequests(walk, page);
   const own = await visit({ as: BEN, ...look });
@@ -64,6 +65,27 @@ export async function walkKeyDialogs(walk: DialogWalk, visit: Visit) {
   await visible(own.getByRole('dialog', { name: keys.created.title }).getByRole('tab', { name: 'curl' }));
   const done = { button: common.secret.done };
   await walk.dialog(own, 'pages/keys/actions/NewKeyDialog.tsx', keys.created.title, done);
+}
+
+/** The dialogs that change and replace the selected keys. The server is not asked, so that the demo keeps its keys. */
+async function walkMany(walk: DialogWalk, page: Page, count: number) {
+  const { common, keys } = walk.look.texts;
+  const bar = page.getByRole('region', { name: keys.selection.label });
+  const press = (name: string) => bar.getByRole('button', { name, exact: true }).click();
+  await press(keys.selection.change);
+  await walk.dialog(page, 'pages/keys/many/ChangeKeysDialog.tsx', keys.many.titles.change(count));
+
+  const rotated = [{ id: 1, key: `sk-${'Wm5'.repeat(16)}`, masked_key: '', old_keys: [] }];
+  await answer(page, 'POST', '**/api/token/bulk/rotate', rotated);
+  const { confirm, newKeys, save, title } = keys.replaceMany;
+  await press(keys.selection.replace);
+  await page
+    .getByRole('dialog', { name: title(count) })
+    .getByRole('button', { name: confirm.later })
+    .click();
+  await page.getByRole('dialog', { name: newKeys }).getByRole('button', { name: save }).click();
+  const done = { button: common.secret.done };
+  await walk.dialog(page, 'pages/keys/many/ReplaceKeysDialog.tsx', newKeys, done);
 }
 
 /** The choices of a filter of requests, and the details of one. */
@@ -105,7 +127,7 @@ async function walkConflict(walk: DialogWalk, page: Page, name: string) {
 /** The dialogs that replace a key and end an old one. The server is not asked, so that the demo keeps its keys. */
 async function walkRotation(walk: DialogWalk, page: Page, name: string) {
   const { common, key, keys } = walk.look.texts;
-  const { choices, confirmLeaked, title } = keys.replace;
+  const { choices, confirm, title } = keys.replace;
   const oldKey = { id: 1, masked_key: `sk-Wm5W${'*'.repeat(10)}Wm5W`, rotated_at: 1, expires_at: null };
   const newKey = `sk-${'Wm5'.repeat(16)}`;
   const rotated = { id: 1, key: newKey, masked_key: oldKey.masked_key, old_keys: [oldKey] };
@@ -121,7 +143,7 @@ async function walkRotation(walk: DialogWalk, page: Page, name: string) {
   await open();
   const dialog = page.getByRole('dialog', { name: title(name) });
   await dialog.getByLabel(choices.leaked.label).check();
-  await dialog.getByRole('button', { name: confirmLeaked }).click();
+  await dialog.getByRole('button', { name: confirm.leaked }).click();
   const done = { button: common.secret.done };
   await walk.dialog(page, 'pages/keys/actions/NewKeyDialog.tsx', keys.created.title, done);
 

@@ -2,7 +2,7 @@ import { Button, Group, Paper } from '@mantine/core';
 import { IconPlus, IconTrash } from '@tabler/icons-react';
 import { type Ref, useEffect, useRef, useState } from 'react';
 import { Link, useSearchParams } from 'wouter';
-import type { Token } from '../../api/tokens';
+import { limits } from '../../api/serverLimits';
 import { DataTable } from '../../shared/DataTable';
 import { FailureState } from '../../shared/FailureState';
 import { SortSelect } from '../../shared/ListingFields';
@@ -12,34 +12,37 @@ import { OtherLists } from '../../shared/search/OtherLists';
 import { SelectAll } from '../../shared/selection/selectColumn';
 import { useSelection } from '../../shared/selection/useSelection';
 import type { TokenSorting } from '../../shared/tokenColumns';
+import { useLoaded } from '../../shared/useLoaded';
 import { usePageSize } from '../../shared/usePageSize';
 import { texts } from '../../texts';
-import { NewKeyDialog } from './actions/NewKeyDialog';
 import { useKeyActions } from './actions/useKeyActions';
 import { KeyFormDrawer } from './form/KeyFormDrawer';
 import { KeysToolbar } from './KeysToolbar';
 import { keyColumns } from './keyColumns';
 import { NoKeys } from './NoKeys';
-import { SelectionBar } from './SelectionBar';
 import { PAGE_SIZES, useKeyList } from './useKeyList';
 import { useKeysView } from './useKeysView';
 
 const words = texts.keys;
 
+/** Most visits select nothing. */
+const loadBar = () => import('./SelectionBar');
+
 export default function KeysPage() {
   const [view, changeView] = useKeysView();
   const [pageSize, setPageSize] = usePageSize('keymeter-keys-per-page', PAGE_SIZES);
   const keys = useKeyList(view, pageSize);
-  const selection = useSelection(keys.rows ?? []);
+  const { filter, total } = keys;
+  const canSelectAll = filter !== undefined && total <= limits.listed_tokens;
+  const matching = canSelectAll ? { key: JSON.stringify(filter), total } : undefined;
+  const selection = useSelection(keys.rows ?? [], matching);
+  const { SelectionBar } = useLoaded(loadBar, selection.count > 0) ?? {};
   const createButtonRef = useRef<HTMLButtonElement>(null);
   const { actions, dialogs } = useKeyActions({
     focusAfterDelete: createButtonRef,
     onDeleted: selection.remove,
-    onDisabled: selection.clear,
-    onQuotaAdded: selection.clear,
   });
   const [creating, setCreating] = useCreateParam();
-  const [created, setCreated] = useState<Token>();
 
   // A deletion can remove the last page.
   const lastPage = Math.max(0, Math.ceil(keys.total / pageSize) - 1);
@@ -52,12 +55,6 @@ export default function KeysPage() {
     // The page that begins with what is shown.
     changeView({ page: Math.floor((view.page * pageSize) / size) }, { replace: true });
     setPageSize(size);
-  }
-
-  function closeCreated() {
-    setCreated(undefined);
-    // The form that had the focus no longer exists.
-    createButtonRef.current?.focus();
   }
 
   const order: TokenSorting = {
@@ -119,12 +116,15 @@ export default function KeysPage() {
             onChange={(page) => changeView({ page })}
             sizes={{ choices: PAGE_SIZES, onChoose: choosePageSize }}
           />
-          <SelectionBar selection={selection} actions={actions} />
+          {SelectionBar && <SelectionBar selection={selection} filter={filter} actions={actions} />}
         </>
       )}
       {dialogs}
-      <KeyFormDrawer opened={creating} onCreated={setCreated} onClose={() => setCreating(false)} />
-      <NewKeyDialog created={created} onClose={closeCreated} />
+      <KeyFormDrawer
+        opened={creating}
+        onCreated={(token) => actions.showNew(token, createButtonRef.current)}
+        onClose={() => setCreating(false)}
+      />
     </>
   );
 }

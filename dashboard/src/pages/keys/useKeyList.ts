@@ -1,6 +1,8 @@
 import { useDebouncedValue } from '@mantine/hooks';
 import { useQueryClient } from '@tanstack/react-query';
+import type { TokenFilter } from '../../api/chosenTokens';
 import { broaderSearch, TOKENS_PER_REQUEST, type Token, useTokenSearch, useTokens } from '../../api/tokens';
+import { listFilter } from './listFilter';
 import { exactFirst, filterByText, planSearch, type SearchPlan } from './search';
 import type { KeysView } from './useKeysView';
 
@@ -13,6 +15,8 @@ export interface KeyList {
   rows: Token[] | undefined;
   /** The number of keys on all pages. */
   total: number;
+  /** Of the API, if it matches the same keys. */
+  filter: TokenFilter | undefined;
   plan: SearchPlan;
   /** Why the last search failed. Also set during retries. */
   searchFailure: Error | null;
@@ -38,11 +42,13 @@ export function useKeyList(view: KeysView, pageSize = PAGE_SIZES[0]): KeyList {
     ...named,
     rows: search.failureReason ? [] : found && part.of(filter(found.items, undefined, state)),
     total: found?.total ?? 0,
+    filter: undefined,
     searchFailure: search.failureReason,
   };
 }
 
-function useNamedKeys({ q, state, group, sorting }: KeysView, part: Part, debouncedQ: string): KeyList {
+function useNamedKeys(view: KeysView, part: Part, debouncedQ: string): KeyList {
+  const { q, state, group, sorting } = view;
   const client = useQueryClient();
   const listing = { state, group, sorting };
   const list = useTokens(listing, part.request);
@@ -70,6 +76,7 @@ function useNamedKeys({ q, state, group, sorting }: KeysView, part: Part, deboun
   return {
     rows: shown && part.of(exactFirst(shown, q, nameOf)),
     total,
+    filter: q === debouncedQ ? listFilter(view, plan, shown ?? []) : undefined,
     plan,
     searchFailure: searching && sent ? search.failureReason : null,
     error: source.data ? null : list.error,

@@ -6,27 +6,19 @@ import { notifyFailure, notifySuccess } from '../../../shared/notify';
 import { useLoaded } from '../../../shared/useLoaded';
 import { texts } from '../../../texts';
 import { KeyFormDrawer } from '../form/KeyFormDrawer';
-import { DeleteKeysDialog } from './DeleteKeysDialog';
-import { NewKeyDialog } from './NewKeyDialog';
 import { useSwitchKeys } from './useSwitchKeys';
 
 // Few need them, and everybody waits for this page.
-const loadDialogs = () => import('./seldomDialogs');
-const loadAddQuota = () => import('./AddQuotaDialog');
-const loadDisable = () => import('./DisableKeysDialog');
+const loadDialogs = () => import('./SeldomDialogs');
 
 export interface KeyActions {
   edit: (token: Token) => void;
   /** Opens the form of a new key with the settings of this one. */
   duplicate: (token: Token) => void;
+  /** Shows the key of a new token. The focus returns to `from`. */
+  showNew: (token: Token, from: Element | null) => void;
   remove: (tokens: Token[]) => void;
   setSwitch: (tokens: [Token], on: boolean) => void;
-  /** Resolves to false if the server refused one, and so all. */
-  enableAll: (tokens: Token[]) => Promise<boolean>;
-  /** Asks how much. */
-  addQuota: (tokens: Token[]) => void;
-  /** Asks first. */
-  disableAll: (tokens: Token[]) => void;
   copyKey: (token: Token) => void;
   revealKey: (token: Token) => void;
   /** Asks how long the old key works. */
@@ -35,10 +27,6 @@ export interface KeyActions {
 
 interface Options {
   onDeleted?: (tokens: Token[]) => void;
-  /** Several keys were disabled together. */
-  onDisabled?: () => void;
-  /** Quota was added to several keys together. */
-  onQuotaAdded?: () => void;
   /** Gets the focus after keys are deleted, because their rows no longer exist. */
   focusAfterDelete?: RefObject<HTMLElement | null>;
 }
@@ -48,27 +36,29 @@ export function useKeyActions(options: Options = {}): { actions: KeyActions; dia
   const [editing, setEditing] = useState<Token>();
   const [template, setTemplate] = useState<Token>();
   const [created, setCreated] = useState<Token>();
-  const duplicatedFrom = useRef<Element>(null);
+  const createdFrom = useRef<Element>(null);
   const [deleting, setDeleting] = useState<Token[]>();
-  const [disabling, setDisabling] = useState<Token[]>();
-  const [raising, setRaising] = useState<Token[]>();
   const [replacing, setReplacing] = useState<Token>();
   const [revealed, setRevealed] = useState<{ name: string; key: string }>();
-  const seldom = useLoaded(loadDialogs, Boolean(replacing ?? revealed));
-  const { AddQuotaDialog } = useLoaded(loadAddQuota, raising !== undefined) ?? {};
-  const { DisableKeysDialog } = useLoaded(loadDisable, disabling !== undefined) ?? {};
-  const { setSwitch, enableAll, enableAgain } = useSwitchKeys();
+  const { SeldomDialogs } =
+    useLoaded(loadDialogs, Boolean(created ?? deleting ?? replacing ?? revealed)) ?? {};
+  const { setSwitch } = useSwitchKeys();
   const reveal = useRevealKey();
 
   function duplicate(token: Token) {
-    duplicatedFrom.current = document.activeElement;
+    createdFrom.current = document.activeElement;
     setTemplate(token);
+  }
+
+  function showNew(token: Token, from: Element | null) {
+    createdFrom.current = from;
+    setCreated(token);
   }
 
   function closeCreated() {
     setCreated(undefined);
     // The form that had the focus no longer exists.
-    if (duplicatedFrom.current instanceof HTMLElement) duplicatedFrom.current.focus();
+    if (createdFrom.current instanceof HTMLElement) createdFrom.current.focus();
   }
 
   async function readKey(token: Token): Promise<string | undefined> {
@@ -100,33 +90,15 @@ export function useKeyActions(options: Options = {}): { actions: KeyActions; dia
         onCreated={setCreated}
         onClose={() => setTemplate(undefined)}
       />
-      <NewKeyDialog created={created} onClose={closeCreated} />
-      <DeleteKeysDialog
-        tokens={deleting}
-        onDeleted={options.onDeleted}
-        focusAfterDelete={options.focusAfterDelete}
-        onClose={() => setDeleting(undefined)}
-      />
-      {DisableKeysDialog && (
-        <DisableKeysDialog
-          tokens={disabling}
-          onUndo={enableAgain}
-          onDisabled={options.onDisabled}
-          onClose={() => setDisabling(undefined)}
+      {SeldomDialogs && (
+        <SeldomDialogs
+          created={{ of: created, onClose: closeCreated }}
+          deleting={{ of: deleting, onClose: () => setDeleting(undefined) }}
+          replacing={{ of: replacing, onClose: () => setReplacing(undefined) }}
+          revealed={{ of: revealed, onClose: () => setRevealed(undefined) }}
+          onDeleted={options.onDeleted}
+          focusAfterDelete={options.focusAfterDelete}
         />
-      )}
-      {AddQuotaDialog && (
-        <AddQuotaDialog
-          tokens={raising}
-          onAdded={options.onQuotaAdded}
-          onClose={() => setRaising(undefined)}
-        />
-      )}
-      {seldom && (
-        <>
-          <seldom.ReplaceKeyDialog token={replacing} onClose={() => setReplacing(undefined)} />
-          <seldom.RevealedKeyDialog revealed={revealed} onClose={() => setRevealed(undefined)} />
-        </>
       )}
     </>
   );
@@ -134,11 +106,9 @@ export function useKeyActions(options: Options = {}): { actions: KeyActions; dia
     actions: {
       edit: setEditing,
       duplicate,
+      showNew,
       remove: setDeleting,
-      disableAll: setDisabling,
       setSwitch,
-      enableAll,
-      addQuota: setRaising,
       copyKey,
       revealKey,
       replaceKey: setReplacing,

@@ -1,2 +1,0 @@
-export { ReplaceKeyDialog } from './ReplaceKeyDialog';
-export { RevealedKeyDialog } from './RevealedKeyDialog';

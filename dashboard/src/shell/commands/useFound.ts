@@ -40,7 +40,7 @@ export function useFoundKeys(query: string): Found {
 export function useFoundKeysOfOthers(query: string): Found {
   const { id } = useUser();
   const { debounced, isSearch, isSettled } = useAdministratorSearch(query, isSearchable);
-  const keys = useAllKeys(debounced, {
+  const { query: keys } = useAllKeys(debounced, {
     userId: '',
     listing: { state: undefined, sorting: DEFAULT_SORTING },
     page: 0,

@@ -25,5 +25,5 @@ export function useAllKeys(text: string, { userId, listing, page, enabled = true
   const isMissing = byName.data?.total === 0 && !byName.isPlaceholderData;
   const isKey = text.trim() !== '' && isKeyPart(text) && (isSecret || isMissing);
   const byKey = useAllTokens({ ...search, keyword: '', key: text }, page, enabled && isKey);
-  return isKey ? byKey : byName;
+  return { query: isKey ? byKey : byName, isByKey: isKey };
 }

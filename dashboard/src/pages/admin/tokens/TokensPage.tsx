@@ -1,6 +1,8 @@
 import { Group, Text } from '@mantine/core';
 import { IconKey } from '@tabler/icons-react';
 import { useEffect } from 'react';
+import type { TokenFilter } from '../../../api/chosenTokens';
+import { limits } from '../../../api/serverLimits';
 import { DEFAULT_SORTING, readSorting, readState } from '../../../api/tokenListing';
 import { EmptyState } from '../../../shared/EmptyState';
 import { SortSelect, StateSelect } from '../../../shared/ListingFields';
@@ -9,6 +11,8 @@ import { NoMatches } from '../../../shared/NoMatches';
 import { PageHeader } from '../../../shared/PageHeader';
 import { useSecretText } from '../../../shared/search/handOver';
 import { OtherLists } from '../../../shared/search/OtherLists';
+import { SelectAll, selectColumn } from '../../../shared/selection/selectColumn';
+import { useSelection } from '../../../shared/selection/useSelection';
 import type { TokenSorting } from '../../../shared/tokenColumns';
 import { useListQuery } from '../../../shared/useListQuery';
 import { texts } from '../../../texts';
@@ -16,6 +20,7 @@ import { tokenHref } from '../shared/links';
 import { PagedTable } from '../shared/PagedTable';
 import { UserSelect } from '../shared/UserSelect';
 import { useAllKeys } from '../shared/useAllKeys';
+import { AnyKeysBar } from './AnyKeysBar';
 import { KeySearch } from './KeySearch';
 import { tokenColumns } from './tokenColumns';
 
@@ -33,7 +38,13 @@ export default function TokensPage() {
     onSort: (sorting) => setFilters({ sort: sorting === DEFAULT_SORTING ? '' : sorting }),
   };
   const listing = { state, sorting: order.sorting };
-  const tokens = useAllKeys(text, { userId: filters.user_id, listing, page });
+  const { query: tokens, isByKey } = useAllKeys(text, { userId: filters.user_id, listing, page });
+  const { total = 0, truncated = false } = tokens.data ?? {};
+  const canSelectAll = !isByKey && !truncated && total <= limits.listed_tokens;
+  const filter: TokenFilter = { keyword: filters.keyword || undefined, state };
+  const userId = filters.user_id === '' ? undefined : Number(filters.user_id);
+  const matching = canSelectAll ? { key: JSON.stringify([filter, userId]), total } : undefined;
+  const selection = useSelection(tokens.data?.items ?? [], matching);
   const isFiltered = Boolean(text || filters.user_id || state);
 
   function search(typed: string) {
@@ -75,9 +86,10 @@ export default function TokensPage() {
       )}
       <PagedTable
         label={words.title}
-        columns={tokenColumns(order)}
+        columns={[selectColumn(selection, texts.keys.select, ({ name }) => name), ...tokenColumns(order)]}
         cardsHeader={
-          <Group mb="sm" justify="flex-end">
+          <Group px="md" mb="sm" justify="space-between">
+            <SelectAll selection={selection} label={texts.keys.select.page} />
             <SortSelect {...order} />
           </Group>
         }
@@ -88,6 +100,7 @@ export default function TokensPage() {
         onPage={setPage}
         empty={isFiltered ? <NoMatches onClear={clear} /> : <EmptyState icon={IconKey} {...words.empty} />}
       />
+      <AnyKeysBar selection={selection} filter={filter} userId={userId} />
     </>
   );
 }

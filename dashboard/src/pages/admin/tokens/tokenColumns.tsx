@@ -24,7 +24,7 @@ export const tokenColumns = (sorting?: TokenSorting): Column<OwnedToken>[] => [
     cell: (token) => (
       <>
         <TokenLink id={token.id} name={token.name} fw={600} />
-        <Text ff="monospace" fz={12} c="dimmed">
+        <Text ff="monospace" fz={12} c="dimmed" style={{ whiteSpace: 'nowrap' }}>
           {token.masked_key}
         </Text>
         <ImportedBadge token={token} />

@@ -22,7 +22,7 @@ export function AnyKeySelect({ userId, value, chosen, onChange }: Props) {
   const [typed, setTyped] = useState('');
   const [text] = useDebouncedValue(typed.trim(), DEBOUNCE_MS);
   const listing = { state: undefined, sorting: userId ? 'name' : 'newest' } as const;
-  const found = useAllKeys(isSearchable(text) ? text : '', { userId, listing, page: 0 });
+  const { query: found } = useAllKeys(isSearchable(text) ? text : '', { userId, listing, page: 0 });
   const nameOf = ({ name, username }: OwnedToken) => (userId ? name : texts.usage.recent.of(name, username));
   const keys = found.data?.items;
   return (

@@ -157,7 +157,7 @@ pub fn admit_use(
     context: &RequestContext,
     at: &Moment,
 ) -> Result<Status, Refusal> {
-    let status = policy.status(&state.accounts.token, at.now);
+    let status = policy.status(state.accounts.token(), at.now);
     match (status, state.owner) {
         (Status::Disabled, _) => return Err(RefusalReason::TokenDisabled.into()),
         (Status::Expired, _) => return Err(RefusalReason::TokenExpired.into()),

@@ -283,7 +283,7 @@ impl Balances {
         let state = TokenState {
             owner: wallet.status,
             group_is_open: policy.group_is_open(),
-            accounts: Accounts { token: token.account, wallet: wallet.account },
+            accounts: Accounts::new(token.account, wallet.account),
             rate_limits: token.rate_limits,
             rate_counters: token.rate_counters,
         };
@@ -302,7 +302,7 @@ impl Balances {
         let admitted = admit(policy.get(), &state, purpose, context, at)?;
         let token = self.tokens.get_mut(&id).ok_or(RefusalReason::InvalidKey)?;
         let wallet = self.wallets.get_mut(&token.user_id).ok_or(RefusalReason::InvalidKey)?;
-        (token.account, wallet.account) = (admitted.accounts.token, admitted.accounts.wallet);
+        (token.account, wallet.account) = (*admitted.accounts.token(), *admitted.accounts.wallet());
         token.rate_counters = admitted.rate_counters;
         Ok(token)
     }
@@ -324,9 +324,9 @@ impl Balances {
     fn with_accounts<T>(&mut self, id: TokenId, change: impl FnOnce(&mut Accounts) -> T) -> Option<T> {
         let token = self.tokens.get_mut(&id)?;
         let wallet = self.wallets.get_mut(&token.user_id)?;
-        let mut accounts = Accounts { token: token.account, wallet: wallet.account };
+        let mut accounts = Accounts::new(token.account, wallet.account);
         let changed = change(&mut accounts);
-        (token.account, wallet.account) = (accounts.token, accounts.wallet);
+        (token.account, wallet.account) = (*accounts.token(), *accounts.wallet());
         Some(changed)
     }
 

@@ -125,7 +125,7 @@ impl Token {
         TokenState {
             owner: owner.status,
             group_is_open: groups.allow(&owner.group, &self.policy.group),
-            accounts: Accounts { token: self.account, wallet: owner.wallet },
+            accounts: Accounts::new(self.account, owner.wallet),
             rate_limits: self.rate_limits,
             rate_counters: self.rate_counters,
         }
@@ -139,7 +139,7 @@ impl User {
         let state = TokenState {
             owner: self.status,
             group_is_open: true,
-            accounts: Accounts { token, wallet: self.wallet },
+            accounts: Accounts::new(token, self.wallet),
             rate_limits: RateLimits::default(),
             rate_counters: RateCounters::default(),
         };
@@ -265,7 +265,7 @@ mod tests {
             let state = TokenState {
                 owner: owner.status,
                 group_is_open: true,
-                accounts: Accounts { token: token.account, wallet: owner.wallet },
+                accounts: Accounts::new(token.account, owner.wallet),
                 rate_limits: token.rate_limits,
                 rate_counters: token.rate_counters,
             };

@@ -573,7 +573,7 @@ fn verify_compares_an_amount_with_the_token_first_and_with_the_wallet_then() {
     ];
     for (remain, unlimited, in_wallet, expected, usable) in table {
         let token = Account::new(Budget::new(quota(remain), unlimited));
-        let accounts = Accounts { token, wallet: wallet(in_wallet).account };
+        let accounts = Accounts::new(token, wallet(in_wallet).account);
         let case = format!("{remain} {unlimited} {in_wallet}");
         assert_eq!(accounts.afford(quota(5)), expected.map_err(Refusal::from), "{case}");
         assert_eq!(accounts.usable(&now()), quota(usable), "{case}");

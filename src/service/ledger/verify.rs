@@ -63,7 +63,7 @@ impl Ledger {
         let state = TokenState {
             owner: key.wallet.status,
             group_is_open: self.core.groups.allow(&key.owner_group, &token.policy.group),
-            accounts: Accounts { token: token.account, wallet: key.wallet.account },
+            accounts: Accounts::new(token.account, key.wallet.account),
             rate_limits: token.rate_limits,
             rate_counters: token.rate_counters,
         };

@@ -86,6 +86,12 @@ pub const MAX_REQUESTS_READ: i64 = 50_000;
 /// Charges among which one is searched by its id, if its day has no index by ids: some seconds. As many refusals.
 pub const MAX_REQUESTS_SEARCHED: i64 = 2_000_000;
 
+/// Rows that one statement of such a search reads.
+pub const MAX_REQUESTS_READ_AT_ONCE: i64 = 250_000;
+
+/// How long such a search reads further statements: a large table on a slow disk is not searched to the end.
+pub const REQUEST_SEARCH_TIME: Duration = Duration::from_secs(5);
+
 /// Pages that are read for one file of requests. With a filter that little passes, all of history would be read.
 pub const MAX_PAGES_READ: usize = 10;
 

@@ -1,5 +1,6 @@
 //! How far the newest requests are searched for one of them (spec §13.8).
 
+use super::bounds;
 use super::id::TokenId;
 use super::request_history::{Position, Window};
 use super::time::{DAY, UnixTime};
@@ -52,15 +53,25 @@ impl RequestSearch {
     }
 
     /// How many rows to read of it: one more than may be there.
-    pub const fn limit(&self) -> i64 {
-        self.unread.saturating_add(1)
+    pub fn limit(&self) -> i64 {
+        self.most_at_once().saturating_add(1)
+    }
+
+    /// So many rows take a fraction of the time of a statement.
+    fn most_at_once(&self) -> i64 {
+        self.unread.min(bounds::MAX_REQUESTS_READ_AT_ONCE)
+    }
+
+    /// Reads nothing more: it takes too long.
+    pub const fn end(&mut self) {
+        self.has_ended = true;
     }
 
     /// Goes on after so many rows of the window were read. Returns false if it has more than may be read: it is cut,
     /// and its newer part comes next.
     pub fn advance(&mut self, rows: i64) -> bool {
         let Some(window) = self.windows.pop() else { return true };
-        if rows <= self.unread {
+        if rows <= self.most_at_once() {
             self.unread -= rows;
             return true;
         }
@@ -162,6 +173,24 @@ mod tests {
         let mut search = RequestSearch::new(&[], time(9), 20);
         assert_eq!(self::read(&mut search, &[5; 20]).len(), 20);
         assert_eq!(search.searched_from(), None);
+    }
+
+    #[test]
+    fn a_search_reads_parts_and_may_be_ended_after_any_of_them() {
+        let rows = [2, 2, 5, 5, 5, 9];
+        let mut search = RequestSearch::new(&[], time(9), 20);
+        search.end();
+        assert_eq!((read(&mut search, &rows), search.searched_from()), (vec![], Some(time(10))));
+        // Of a window that has more than is read at once, the newer half comes next.
+        let mut search = RequestSearch::new(&[], time(9), i64::MAX);
+        let (window, most) = (search.window().unwrap(), bounds::MAX_REQUESTS_READ_AT_ONCE);
+        assert_eq!(search.limit(), most + 1);
+        assert!(!search.advance(most + 1));
+        let newer = search.window().unwrap();
+        assert!(newer.from > window.from && newer.to == window.to, "{newer:?}");
+        assert!(search.advance(most));
+        search.end();
+        assert_eq!(search.searched_from(), Some(newer.from));
     }
 
     #[test]

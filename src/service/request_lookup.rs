@@ -2,6 +2,7 @@
 //! ended days by an index, and all others among the newest.
 
 use std::collections::BTreeSet;
+use std::time::Instant;
 
 use super::report_queue;
 use crate::domain::bounds;
@@ -58,11 +59,15 @@ async fn read_all(
     request_id: &str,
     search: &mut RequestSearch,
 ) -> Result<Vec<RequestPlace>, StorageError> {
-    let mut all = Vec::new();
+    let (mut all, began) = (Vec::new(), Instant::now());
     request_history::use_index_of_time(conn, scope).await?;
     while let Some(window) = search.window() {
         if !report_queue::has_caller() {
             return Err(StorageError::GivenUp);
+        }
+        if began.elapsed() > bounds::REQUEST_SEARCH_TIME {
+            search.end();
+            break;
         }
         let most = search.limit();
         let ReadRows { count, found } = match kind {

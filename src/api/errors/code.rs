@@ -107,9 +107,10 @@ error_codes! {
     /// A date is not written as YYYY-MM-DD, does not exist, or the range ends before it starts.
     InvalidRange = "invalid_range", [BAD_REQUEST],
         "Send dates as YYYY-MM-DD, the earlier one first.";
-    /// The range of days, or what it contains, is larger than one answer may be.
+    /// The range of days, or what it contains, is larger than one answer may be; or more tokens match than one call is
+    /// for.
     RangeTooLarge = "range_too_large", [BAD_REQUEST],
-        "Ask for fewer days, or for more general groups.";
+        "Ask for fewer days, for more general groups, or filter for fewer tokens.";
     /// The name of the token is empty, too long, or contains control characters.
     InvalidName = "invalid_name", [BAD_REQUEST],
         "Send 1 to 50 characters.";

@@ -17,7 +17,7 @@ export const errors = {
   invalid_id: 'The ID must be a whole number.',
   invalid_page: 'This page doesn’t exist.',
   invalid_search: `Search for at least ${limits.search_characters} characters, with at most ${limits.search_wildcards} wildcards (%) that are not side by side.`,
-  range_too_large: 'This is too much to show at once. Choose fewer days.',
+  range_too_large: 'This is too much at once. Choose fewer days, or filter for less.',
   invalid_range: 'Enter two dates, the earlier one first.',
   invalid_name: `Use ${name.minLength} to ${name.maxLength} characters, without control characters.`,
   invalid_note: `Use up to ${note.maxLength} characters, without control characters.`,

@@ -16,7 +16,7 @@ export const errors: Texts['errors'] = {
   invalid_id: 'ID 必须是整数。',
   invalid_page: '此页不存在。',
   invalid_search: `请至少输入 ${limits.search_characters} 个字符，最多使用 ${limits.search_wildcards} 个通配符（%），且不能相邻。`,
-  range_too_large: '一次显示的内容过多。请选择更少的天数。',
+  range_too_large: '一次处理的内容过多。请选择更少的天数，或缩小筛选范围。',
   invalid_range: '请输入两个日期，较早的在前。',
   invalid_name: `请输入 ${name.minLength} 到 ${name.maxLength} 个字符，不能包含控制字符。`,
   invalid_note: `最多 ${note.maxLength} 个字符，不能包含控制字符。`,

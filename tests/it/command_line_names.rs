@@ -1,8 +1,8 @@
 //! Keys, users and gateways that commands are given by name.
 
-use serde_json::json;
+use serde_json::{Value, json};
 
-use crate::command_line::{Person, stderr_of};
+use crate::command_line::{Person, said_by, stderr_of};
 use crate::harness::{Client, Server};
 
 #[tokio::test]
@@ -43,6 +43,18 @@ async fn a_key_is_given_by_name_or_id_and_namesakes_are_listed() {
     let lines = person.json(&["audit", "list", "--subject-kind", "token", "--subject", "ci"]);
     let actions: Vec<&str> = lines.as_array().unwrap().iter().map(|line| line["action"].as_str().unwrap()).collect();
     assert_eq!(actions[..2], ["token.restored", "token.deleted"]);
+
+    // Those of others, for administrators.
+    let ana = json!({ "username": "ana", "password": "correct horse", "token_api_enabled": true }).to_string();
+    let ana = person.stdout(&["api", "POST", "/api/admin/users", "--data", &ana]);
+    let ana = serde_json::from_str::<Value>(&ana).unwrap()["data"]["id"].to_string();
+    let tokens = format!("/api/admin/users/{ana}/tokens");
+    person.stdout(&["api", "POST", &tokens, "--data", r#"{"name": "hers"}"#]);
+    assert_eq!(person.refusal(&["key", "disable", "hers"]).0, 4);
+    let said = said_by(&person.run(&["key", "disable", "hers", "--everyone"]));
+    assert!(said.starts_with("disabled the key hers (id "), "{said}");
+    assert_eq!(person.json(&["key", "show", "hers", "--everyone"])["username"], "ana");
+    assert_eq!(person.json(&["key", "enable", "hers", "--everyone"])["status"], 1);
 
     // A key is a secret, and arguments are none.
     let refused = person.run(&["key", "show", key.trim_end()]);

@@ -5,7 +5,7 @@ use serde_json::json;
 
 use super::key_fields::KeyFields;
 use super::key_view::Key;
-use super::named::{Named, OWN_KEYS};
+use super::named::{ALL_KEYS, Found, Named, OWN_KEYS};
 use super::values::{amount_option, signed_usd_arg, usd_arg};
 use super::{Remote, members, nothing_to_change, now};
 use crate::failure::CommandFailure;
@@ -62,6 +62,22 @@ pub struct KeyUpdateArgs {
     fields: KeyFields,
 }
 
+/// One key.
+#[derive(Debug, Args)]
+pub struct OneKeyArgs {
+    /// The key's name or id.
+    key: Named,
+    /// A key of any user. For administrators.
+    #[arg(long)]
+    pub everyone: bool,
+}
+
+impl OneKeyArgs {
+    pub fn find(&self, remote: &Remote) -> Result<Found, CommandFailure> {
+        remote.find(if self.everyone { &ALL_KEYS } else { &OWN_KEYS }, &self.key)
+    }
+}
+
 impl Remote {
     pub fn create_key(&self, args: &CreateArgs) -> Result<(), CommandFailure> {
         let mut body = args.fields.body(now());
@@ -103,9 +119,14 @@ impl Remote {
         self.show(&data, |key: Key| key.print())
     }
 
-    pub fn switch_key(&self, key: &Named, status: i64, done: &str) -> Result<(), CommandFailure> {
-        let found = self.find(&OWN_KEYS, key)?;
-        let data = self.client.put("/api/token/?status_only=1", &json!({ "id": found.id, "status": status }))?;
+    pub fn switch_key(&self, one: &OneKeyArgs, status: i64, done: &str) -> Result<(), CommandFailure> {
+        let found = one.find(self)?;
+        let id = found.id;
+        let data = if one.everyone {
+            self.client.post(&format!("/api/admin/tokens/{id}/status"), &json!({ "status": status }))?
+        } else {
+            self.client.put("/api/token/?status_only=1", &json!({ "id": id, "status": status }))?
+        };
         self.done(&data, &format!("{done} the key {found}"));
         Ok(())
     }

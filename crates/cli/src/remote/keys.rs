@@ -5,7 +5,7 @@ use serde::Deserialize;
 use serde_json::json;
 
 use super::Remote;
-use super::key_edits::{CreateArgs, KeyUpdateArgs};
+use super::key_edits::{CreateArgs, KeyUpdateArgs, OneKeyArgs};
 use super::key_lists::{FindArgs, KeyListArgs};
 use super::key_update_all::KeyUpdateAllArgs;
 use super::key_view::Key;
@@ -46,10 +46,7 @@ enum KeyCommand {
     #[command(after_help = "Example:
   keymeter key show ci
   keymeter key show 7")]
-    Show {
-        /// The key's name or id.
-        key: Named,
-    },
+    Show(OneKeyArgs),
     /// Create a key. Standard output is the key and nothing else.
     #[command(after_help = "Examples:
   keymeter key create ci --usd 5 --expires 90d
@@ -72,15 +69,9 @@ enum KeyCommand {
   keymeter key update-all --everyone --user ana --disable")]
     UpdateAll(Box<KeyUpdateAllArgs>),
     /// Let a disabled key work again.
-    Enable {
-        /// The key's name or id.
-        key: Named,
-    },
+    Enable(OneKeyArgs),
     /// Stop a key until it is enabled again.
-    Disable {
-        /// The key's name or id.
-        key: Named,
-    },
+    Disable(OneKeyArgs),
     /// Delete a key. It stops working at once.
     #[command(after_help = "Examples:
   keymeter key delete ci
@@ -138,16 +129,17 @@ pub fn run(args: KeyArgs) -> Result<(), CommandFailure> {
     match args.command {
         KeyCommand::List(list) => remote.list_keys(&list),
         KeyCommand::Find(find) => remote.find_keys(&find),
-        KeyCommand::Show { key } => {
-            let id = remote.find(&OWN_KEYS, &key)?.id;
-            let data = remote.client.get(&format!("/api/token/{id}/details"), &[])?;
-            remote.show(&data, |key: Key| key.print())
+        KeyCommand::Show(one) => {
+            let id = one.find(&remote)?.id;
+            let path =
+                if one.everyone { format!("/api/admin/tokens/{id}") } else { format!("/api/token/{id}/details") };
+            remote.show(&remote.client.get(&path, &[])?, |key: Key| key.print())
         }
         KeyCommand::Create(create) => remote.create_key(&create),
         KeyCommand::Update(update) => remote.update_key(&update),
         KeyCommand::UpdateAll(update) => remote.update_all_keys(&update),
-        KeyCommand::Enable { key } => remote.switch_key(&key, 1, "enabled"),
-        KeyCommand::Disable { key } => remote.switch_key(&key, 2, "disabled"),
+        KeyCommand::Enable(one) => remote.switch_key(&one, 1, "enabled"),
+        KeyCommand::Disable(one) => remote.switch_key(&one, 2, "disabled"),
         KeyCommand::Delete { key, yes } => {
             confirm(&format!("delete the key {key}; it stops working at once"), yes)?;
             let found = remote.find(&OWN_KEYS, &key)?;

@@ -29,7 +29,7 @@ use crate::domain::id::{OldKeyId, TokenId};
 use crate::domain::idempotency_key::Idempotent;
 use crate::domain::old_key::{Grace, GraceFrom, GraceInvalid, OldKey};
 use crate::domain::time::UnixTime;
-use crate::service::old_keys::{OldKeysError, Rotated, RotatedToken, BulkRotateError};
+use crate::service::old_keys::{BulkRotateError, OldKeysError, Rotated, RotatedToken};
 use crate::service::tokens::BulkPlace;
 
 /// How long the replaced key works on.

@@ -3,7 +3,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::{BulkError, BulkPlace, ChosenTokens, Search, Shows, TokenChange, TokenPage, Tokens, TokensError};
+use super::bulk::{OwnerFault, OwnersChanged};
+use super::{BulkError, ChosenTokens, Search, Shows, TokenChange, TokenPage, Tokens, TokensError};
 use crate::domain::bounds;
 use crate::domain::caller::Caller;
 use crate::domain::expected_version::ExpectedVersion;
@@ -14,28 +15,7 @@ use crate::domain::search::SearchPattern;
 use crate::domain::token::{OwnedToken, Switch, Token};
 use crate::domain::token_listing::TokenListing;
 use crate::domain::token_patch::{NewToken, TokenPatch};
-use crate::domain::user::User;
 use crate::storage::{Conn, tokens, users};
-
-/// What became of the tokens of several owners.
-#[derive(Debug, Default)]
-pub struct OwnersChanged {
-    /// Tokens that are now as they should be.
-    pub count: usize,
-    /// Owners of whom none was changed.
-    pub faults: Vec<OwnerFault>,
-    /// The last owner that was reached, if there are more.
-    pub next: Option<UserId>,
-}
-
-/// Why the tokens of an owner were not changed.
-#[derive(Debug)]
-pub struct OwnerFault {
-    pub owner: User,
-    /// The token that is the reason.
-    pub at: Option<BulkPlace>,
-    pub error: TokensError,
-}
 
 impl Tokens {
     /// A token of any user, without its key.

@@ -11,6 +11,7 @@ use crate::domain::idempotency_key::{Idempotent, IdempotentRequest, MadeKey};
 use crate::domain::key::ApiKey;
 use crate::domain::token::{Switch, Token, TokenWithKey};
 use crate::domain::token_patch::{NewToken, TokenPatch};
+use crate::domain::user::User;
 use crate::service::idempotency_keys::{self, IdempotencyKeyError};
 use crate::storage::{self, audit, tokens};
 
@@ -49,6 +50,26 @@ impl BulkPlace {
 pub struct TokenChange {
     pub patch: TokenPatch,
     pub switch: Option<Switch>,
+}
+
+/// What became of the tokens of several owners.
+#[derive(Debug, Default)]
+pub struct OwnersChanged {
+    /// Tokens that are now as they should be.
+    pub count: usize,
+    /// Owners of whom none was changed.
+    pub faults: Vec<OwnerFault>,
+    /// The last owner that was reached, if there are more.
+    pub next: Option<UserId>,
+}
+
+/// Why the tokens of an owner were not changed.
+#[derive(Debug)]
+pub struct OwnerFault {
+    pub owner: User,
+    /// The token that is the reason.
+    pub at: Option<BulkPlace>,
+    pub error: TokensError,
 }
 
 impl Tokens {

@@ -10,8 +10,7 @@ mod pages;
 
 use std::sync::Arc;
 
-pub use self::administration::{OwnerFault, OwnersChanged};
-pub use self::bulk::{BulkError, BulkPlace, TokenChange};
+pub use self::bulk::{BulkError, BulkPlace, OwnerFault, OwnersChanged, TokenChange};
 pub use self::chosen::ChosenTokens;
 pub use self::lists::{KeySearch, Search, TokenPage};
 use self::pages::TokenPages;

@@ -73,10 +73,10 @@ test-document test-document-all:
 .PHONY: test-dashboard test-dashboard-all
 test-dashboard: browse := browse
 test-dashboard-all: browse := browse-all
-test-dashboard: ## Test the dashboard: its logic, then in a real browser
+test-dashboard: ## Test the dashboard: its logic, then in real browsers
 test-dashboard-all: ## The same with every page and dialog on every screen
 test-dashboard test-dashboard-all:
-	@echo "Testing the dashboard, with Node.js and Chromium."
+	@echo "Testing the dashboard, with Node.js, Chromium and Firefox."
 	scripts/dashboard.sh test
 	$(BUILD_AS_TESTED)
 	$(WITH_POSTGRES) scripts/dashboard.sh $(browse)

@@ -7,7 +7,8 @@
 #   scripts/dashboard.sh build-if-able    the same; without Node.js prints a note and succeeds
 #   scripts/dashboard.sh check            checks types, format and lints
 #   scripts/dashboard.sh test             tests its logic
-#   scripts/dashboard.sh browse           tests it in a real browser; needs DATABASE_URL and a built keymeter
+#   scripts/dashboard.sh browse           tests it in Chromium, and opens its pages in Firefox; needs DATABASE_URL and a
+#                                         built keymeter
 #   scripts/dashboard.sh browse-all       the same with every page and dialog on every screen
 #   scripts/dashboard.sh speed            measures it on a slow processor and network, into docs/performance.md; the same
 #   scripts/dashboard.sh picture          takes the screenshots in docs/; needs the same

@@ -17,6 +17,8 @@ export default defineConfig<object, WorkerOptions>({
   use: { actionTimeout: 30_000, navigationTimeout: 30_000 },
   projects: [
     { name: 'stories', testDir: 'stories', use: { server: 'empty' } },
+    // One Firefox, beside the tests of the demo: its start takes longer than most tests.
+    { name: 'firefox', testDir: 'firefox', workers: 1, use: { server: 'demo', browserName: 'firefox' } },
     { name: 'demo', testDir: 'demo', use: { server: 'demo' } },
     { name: 'screens', testDir: 'screens', use: { server: 'demo' } },
     { name: 'speed', testDir: 'speed', testMatch: '*.ts', use: { server: 'demo' } },

@@ -3,6 +3,9 @@ import type { BrowserContext } from '@playwright/test';
 /** The dashboard sends this request to find out whether a user is signed in. */
 const ALWAYS_EXPECTED = [/^401 GET \/api\/user\/self$/];
 
+/** How Chromium and Firefox call a request that its page cancelled. */
+const CANCELLED = ['net::ERR_ABORTED', 'NS_BINDING_ABORTED'];
+
 /**
  * Collects errors: console errors, crashes, failed or refused requests, and requests to other hosts. Violations of the
  * Content-Security-Policy are console errors.
@@ -26,9 +29,9 @@ export function watchForErrors(context: BrowserContext, site: string, expected: 
     if (protocol.startsWith('http') && origin !== site) report(`another host: ${request.url()}`);
   });
   context.on('requestfailed', (request) => {
-    const reason = request.failure()?.errorText;
+    const reason = request.failure()?.errorText ?? 'failed';
     // Pages cancel requests that they no longer need.
-    if (reason !== 'net::ERR_ABORTED') report(`${reason} ${request.method()} ${urlPath(request.url())}`);
+    if (!CANCELLED.includes(reason)) report(`${reason} ${request.method()} ${urlPath(request.url())}`);
   });
   context.on('response', (response) => {
     const { status, method, url } = {

@@ -1,28 +1,12 @@
-import { accessSync, constants } from 'node:fs';
-import { delimiter, join } from 'node:path';
 import type { Browser, BrowserType } from '@playwright/test';
+import { findProgram } from './findProgram';
 import { type Fonts, fontsEnvironment, requireFonts } from './fonts';
 
 /** Browsers trust 127.0.0.1. By this name, a page is one over plain HTTP from another machine. */
 export const PLAIN_HTTP_HOST = 'keys.plain-http.test';
 
-const NAMES = ['chromium', 'chromium-browser', 'google-chrome'];
-
-function isProgram(file: string): boolean {
-  try {
-    accessSync(file, constants.X_OK);
-    return true;
-  } catch {
-    return false;
-  }
-}
-
 function findChromium(): string {
-  if (process.env.CHROMIUM) return process.env.CHROMIUM;
-  const directories = (process.env.PATH ?? '').split(delimiter);
-  const found = NAMES.flatMap((name) => directories.map((directory) => join(directory, name))).find(
-    isProgram,
-  );
+  const found = process.env.CHROMIUM || findProgram(['chromium', 'chromium-browser', 'google-chrome']);
   if (found) return found;
   throw new Error(
     'Chromium not found. Install it (Debian and Ubuntu: apt-get install chromium; macOS: brew install chromium), ' +

@@ -4,6 +4,7 @@ import { type ServerName, siteOf } from '../server/started';
 import { type Account, type Api, asRoot } from './accounts';
 import { watchForErrors } from './browserErrors';
 import { type BrowserWith, launchChromium } from './chromium';
+import { launchFirefox } from './firefox';
 import type { Fonts } from './fonts';
 
 export { expect } from '@playwright/test';
@@ -54,10 +55,14 @@ const START_MS = 180_000;
 export const test = base.extend<Fixtures, WorkerOptions & WorkerFixtures>({
   server: ['empty', { option: true, scope: 'worker' }],
   browserWith: [
-    async ({ playwright }, use) => {
+    async ({ playwright, browserName }, use) => {
       const browsers = new Map<Fonts, ReturnType<BrowserWith>>();
       await use((fonts) => {
-        const browser = browsers.get(fonts) ?? launchChromium(playwright.chromium, fonts);
+        const launch = () =>
+          browserName === 'firefox'
+            ? launchFirefox(playwright.firefox)
+            : launchChromium(playwright.chromium, fonts);
+        const browser = browsers.get(fonts) ?? launch();
         browsers.set(fonts, browser);
         return browser;
       });

@@ -56,6 +56,7 @@ if [[ $goal == test ]]; then
     [[ -n ${KEYMETER_TEST_DATABASE_URL:-} ]] || needs psql postgresql-client
     needs npm 'nodejs npm'
     command -v google-chrome >/dev/null || needs chromium chromium
+    command -v firefox >/dev/null || needs firefox-esr firefox-esr
     python3 -c 'import venv, ensurepip' 2>/dev/null || missing+=(python3-venv)
     if [[ $(uname) == Linux ]]; then
         has_file '/usr/lib/*/faketime/libfaketimeMT.so.1' || missing+=(libfaketime)

@@ -15,7 +15,8 @@ use crate::domain::money::Quota;
 use crate::domain::period_limits::{PeriodExceeded, PeriodLimits, PeriodLimitsPatch, PeriodUsage};
 use crate::domain::rate_limits::{RateLimits, RateLimitsPatch};
 
-const NO_LIMIT: i64 = -1;
+/// Stands for no limit.
+pub const NO_LIMIT: i64 = -1;
 
 /// A member whose own members are limits, as it was sent. It keeps a member that is there twice, which a parsed
 /// [`serde_json::Value`] would not.

@@ -184,6 +184,13 @@ async fn s15_4_tokens_are_saved_as_a_file_without_their_keys(pool: PgPool) {
     assert_eq!(lines.len(), 4);
     assert!(lines[1].starts_with(&format!("{},{},ana,web 0,sk-", of_ana[0].0, ana.id)), "{}", lines[1]);
     assert!(of_ana.iter().all(|(_, key)| !csv.text.contains(&key[3..])));
+    let limits = json!({ "ids": [of_ana[1].0], "set": { "period_limits": { "day": 7, "month": 70 }, "note": "=1" } });
+    ana.patch(OWN, limits).await.ok();
+    let one = ana.post("/api/token/export", json!({ "ids": [of_ana[1].0] })).await.text;
+    let lines: Vec<Vec<&str>> = one.lines().map(|line| line.split(',').collect()).collect();
+    let cell = |name: &str| lines[1][lines[0].iter().position(|column| *column == name).unwrap()];
+    let names = ["day_limit", "week_limit", "month_limit", "concurrency", "remain_quota", "expired_time", "note"];
+    assert_eq!(names.map(cell), ["7", "-1", "70", "-1", "10", "-1", "'=1"]);
     // Only of the caller.
     ana.post("/api/token/export", json!({ "ids": [of_ben[0].0] })).await.refuses(404, "not_found");
     ana.post("/api/token/export", json!({ "filter": {}, "user_id": ben.id })).await.refuses(400, "invalid_filter");

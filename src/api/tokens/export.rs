@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use axum::extract::State;
 use axum::response::Response;
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 use utoipa::ToSchema;
 
@@ -18,15 +18,41 @@ use crate::api::errors::code::codes::{
 };
 use crate::api::errors::fails::Fails;
 use crate::api::errors::failure::ApiError;
+use crate::api::limits::NO_LIMIT;
 use crate::api::member_names::{CheckedJson, MemberNames};
 use crate::api::state::AppState;
 use crate::domain::bounds;
+use crate::domain::calendar::{Moment, Period};
 use crate::domain::caller::Caller;
 use crate::domain::id::UserId;
+use crate::domain::money::Quota;
+use crate::domain::token::OwnedToken;
 
 const COLUMNS: &str = "id,user_id,username,name,masked_key,state,state_until,status,group,created_time,accessed_time,\
-    expired_time,unlimited_quota,remain_quota,used_quota,day,week,month,requests_per_minute,tokens_per_minute,\
-    concurrency,model_limits_enabled,model_limits,allow_ips,note";
+    expired_time,unlimited_quota,remain_quota,used_quota,day_limit,week_limit,month_limit,requests_per_minute,\
+    tokens_per_minute,concurrency,model_limits_enabled,model_limits,allow_ips,note";
+
+/// A line of the file.
+#[derive(Serialize)]
+struct LineBody {
+    #[serde(flatten)]
+    token: OwnedTokenBody,
+    day_limit: i64,
+    week_limit: i64,
+    month_limit: i64,
+}
+
+impl LineBody {
+    fn new(owned: &OwnedToken, at: &Moment, app: &AppState) -> Self {
+        let limit = |period| owned.token.account.period_limits.get(period).map_or(NO_LIMIT, Quota::get);
+        Self {
+            token: OwnedTokenBody::new(owned, at, app),
+            day_limit: limit(Period::Day),
+            week_limit: limit(Period::Week),
+            month_limit: limit(Period::Month),
+        }
+    }
+}
 
 /// Tokens to save as a file.
 #[derive(Deserialize, ToSchema)]
@@ -61,8 +87,7 @@ async fn answer(
     let chosen = choose(ids, filter.as_deref(), bounds::MAX_BULK_CHANGE, app.tokens.groups())?;
     let tokens = app.tokens.export(caller, owner, &chosen).await?;
     let at = app.ledger.now();
-    let rows: Vec<Vec<String>> =
-        tokens.iter().map(|owned| cells(COLUMNS, &OwnedTokenBody::new(owned, &at, app))).collect();
+    let rows: Vec<Vec<String>> = tokens.iter().map(|owned| cells(COLUMNS, &LineBody::new(owned, &at, app))).collect();
     Ok(csv("keys.csv", COLUMNS, rows.into_iter(), bom))
 }
 

@@ -159,13 +159,41 @@ test('the list of users has a filter and an order in its address', async ({ visi
   await done(root.PATCH('/api/admin/users/{id}', path));
   const page = await visit({ as: ROOT, path: `/admin/users?keyword=${prefix}` });
   const names = () => page.getByRole('table', { name: 'Users' }).getByRole('link').allInnerTexts();
-  await page.getByRole('combobox', { name: 'Order' }).click();
-  await page.getByRole('option', { name: 'Lowest wallet' }).click();
+  const byWallet = page.getByRole('columnheader', { name: 'Wallet' });
+  await byWallet.getByRole('button').click();
   await eventually(names).toEqual([off.username, poor.username, rich.username]);
+  expect(await byWallet.getAttribute('aria-sort')).toBe('ascending');
   await page.getByRole('combobox', { name: 'Status' }).click();
   await page.getByRole('option', { name: 'Enabled' }).click();
   await eventually(names).toEqual([poor.username, rich.username]);
   expect(page.url()).toBe(`${site}/admin/users?keyword=${prefix}&sort=lowest_wallet&status=1`);
+  await byWallet.getByRole('button').click();
+  await eventually(names).toEqual([rich.username, poor.username]);
+});
+
+test('administrators choose the group and the number of keys on a page', async ({ visit, root, site }) => {
+  const mia = await createUser(root, 'mia');
+  const api = await signedIn(site, mia);
+  for (let key = 1; key <= 21; key += 1) await newKey(api, `Key ${key}`);
+  await newKey(api, 'Any', { group: 'auto' });
+  const page = await visit({ as: ROOT });
+  await page.route('**/api/admin/settings', async (route) => {
+    const answer = await (await route.fetch()).json();
+    const [first] = answer.data.groups;
+    answer.data.groups = [first, { ...first, name: 'batch' }];
+    await route.fulfill({ json: answer });
+  });
+  await page.goto(`/admin/tokens?user_id=${mia.id}&page=2`);
+  await visible(page.getByText('21–22 of 22'));
+  await page.getByRole('combobox', { name: 'Rows per page' }).click();
+  await page.getByRole('option', { name: '50 per page' }).click();
+  await visible(page.getByText('1–22 of 22'));
+  expect(page.url()).toBe(`${site}/admin/tokens?user_id=${mia.id}`);
+  await page.getByRole('combobox', { name: 'Group' }).click();
+  await page.getByRole('option', { name: 'Automatic' }).click();
+  await hidden(page.getByRole('link', { name: 'Key 21', exact: true }));
+  await visible(page.getByRole('link', { name: 'Any', exact: true }));
+  expect(page.url()).toBe(`${site}/admin/tokens?user_id=${mia.id}&group=auto`);
 });
 
 test('a name of 50 characters without a break widens no list', async ({ visit, root, site }) => {
@@ -179,7 +207,7 @@ test('a name of 50 characters without a break widens no list', async ({ visit, r
   await done(gateway.POST('/api/gateway/charge', { body: { key, quota: 1, model: name + name } }));
   const page = await visit({ as: ROOT });
   await page.setViewportSize({ width: 1440, height: 900 });
-  for (const path of ['users', 'tokens', 'gateways', 'audit', 'usage']) {
+  for (const path of ['users', `tokens?keyword=${prefix}`, 'gateways', 'audit', 'usage']) {
     await page.goto(`/admin/${path}`);
     const cells = page.locator('td').filter({ hasText: name });
     await visible(cells.first());

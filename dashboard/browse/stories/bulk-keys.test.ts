@@ -246,8 +246,11 @@ test('an administrator changes all keys that a filter matches', async ({ visit, 
   const admin = await createUser(root, 'admin', { role: ADMINISTRATOR });
   const owners = [await createUser(root, 'ana'), await createUser(root, 'ben')];
   const apis = await Promise.all(owners.map((owner) => signedIn(site, owner)));
-  for (const api of apis) await createKeys(api, name, 15);
-  const page = await visit({ as: admin, path: `/admin/tokens?keyword=${name}` });
+  for (const api of apis) {
+    await createKeys(api, name, 15);
+    await newKey(api, `${name} of another group`, { group: 'auto', remain_quota: 0 });
+  }
+  const page = await visit({ as: admin, path: `/admin/tokens?keyword=${name}&group=own` });
   await page.getByRole('checkbox', { name: PAGE }).check();
   await press(page, 'Select all 30');
   await press(page, 'Add quota');
@@ -257,6 +260,9 @@ test('an administrator changes all keys that a filter matches', async ({ visit, 
   await visible(page.getByText('Changed 30 keys.'));
   for (const api of apis) {
     const { items } = await done(api.GET('/api/token/', { params: { query: { page_size: '100' } } }));
-    expect(new Set(items.map(({ remain_quota }) => remain_quota))).toEqual(new Set([1_000_000]));
+    const quotas = (group: string) =>
+      items.filter((token) => token.group === group).map(({ remain_quota }) => remain_quota);
+    expect(new Set(quotas(''))).toEqual(new Set([1_000_000]));
+    expect(quotas('auto')).toEqual([0]);
   }
 });

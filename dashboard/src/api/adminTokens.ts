@@ -10,7 +10,7 @@ import { auditKey } from './adminAudit';
 import { api, call } from './client';
 import { ApiError } from './error';
 import { reloadOutlooks } from './outlook';
-import { type Page, pageBody, pageParams } from './page';
+import { PAGE_SIZE, type Page, pageBody, pageParams } from './page';
 import type { components } from './schema';
 import { listingQuery, type TokenListing } from './tokenListing';
 import { answered, asked } from './tokenSwitch';
@@ -32,21 +32,23 @@ export interface AnyTokenSearch {
   /** The owner, or empty. */
   userId: string;
   listing: TokenListing;
+  /** How many tokens a page has. */
+  size?: number;
 }
 
 const SEARCH_RETRIES = 2;
 
 /** The tokens of all users, or of one user. A key is sent in the body, because addresses are written to logs. */
 export function useAllTokens(search: AnyTokenSearch, page: number, enabled = true) {
-  const { keyword, key, userId, listing } = search;
+  const { keyword, key, userId, listing, size = PAGE_SIZE } = search;
   return useQuery({
-    queryKey: [...listKey, keyword, key, userId, listing, page],
+    queryKey: [...listKey, keyword, key, userId, listing, page, size],
     queryFn: ({ signal }) => {
       if (key === '') {
-        const query = { keyword, user_id: userId, ...listingQuery(listing), ...pageParams(page) };
+        const query = { keyword, user_id: userId, ...listingQuery(listing), ...pageParams(page, size) };
         return call(api.GET('/api/admin/tokens', { params: { query }, signal }));
       }
-      const body = { token: key, ...listingQuery(listing), ...pageBody(page) };
+      const body = { token: key, ...listingQuery(listing), ...pageBody(page, size) };
       const query = { user_id: userId };
       return call(api.POST('/api/admin/tokens/search', { params: { query }, body, signal }));
     },

@@ -2,7 +2,7 @@ import { keepPreviousData, queryOptions, useMutation, useQuery, useQueryClient }
 import { auditKey } from './adminAudit';
 import { api, call } from './client';
 import { reloadOutlooks } from './outlook';
-import { pageParams } from './page';
+import { PAGE_SIZE, pageParams } from './page';
 import type { components } from './schema';
 import { limits } from './serverLimits';
 import { sessionKey, type User } from './session';
@@ -13,33 +13,39 @@ export type Grant = components['schemas']['GrantBody'];
 
 const usersKey = ['admin', 'users'] as const;
 
-const sortings = {
+export const userSortings = {
   newest: { sort: 'id', order: 'desc' },
   name: { sort: 'username', order: 'asc' },
+  name_desc: { sort: 'username', order: 'desc' },
   lowest_wallet: { sort: 'quota', order: 'asc' },
+  highest_wallet: { sort: 'quota', order: 'desc' },
   most_spent: { sort: 'used_quota', order: 'desc' },
 };
 
-export type UserSorting = keyof typeof sortings;
+export type UserSorting = keyof typeof userSortings;
 
-export const userSortings = Object.keys(sortings) as UserSorting[];
+export const userSortingNames = Object.keys(userSortings) as UserSorting[];
+export const DEFAULT_USER_SORTING: UserSorting = 'newest';
 
 export function readUserSorting(text: string | null): UserSorting {
-  return userSortings.find((name) => name === text) ?? 'newest';
+  return userSortingNames.find((name) => name === text) ?? DEFAULT_USER_SORTING;
 }
 
 interface UserListing {
   keyword: string;
   /** 1 enabled, 2 disabled, or empty. */
   status?: string;
+  /** The name of a group. Absent means all. */
+  group?: string;
   sorting?: UserSorting;
 }
 
-export function useUsers({ keyword, status = '', sorting = 'newest' }: UserListing, page: number) {
+export function useUsers(listing: UserListing, page: number, size = PAGE_SIZE) {
+  const { keyword, status = '', group, sorting = DEFAULT_USER_SORTING } = listing;
   return useQuery({
-    queryKey: [...usersKey, 'list', keyword, status, sorting, page],
+    queryKey: [...usersKey, 'list', keyword, status, group, sorting, page, size],
     queryFn: ({ signal }) => {
-      const query = { keyword, status, ...sortings[sorting], ...pageParams(page) };
+      const query = { keyword, status, group, ...userSortings[sorting], ...pageParams(page, size) };
       return call(api.GET('/api/admin/users', { params: { query }, signal }));
     },
     placeholderData: keepPreviousData,
@@ -62,7 +68,7 @@ export function useSmallestWallets() {
   return useQuery({
     queryKey: [...usersKey, 'list', 'smallest wallets'],
     queryFn: ({ signal }) => {
-      const query = { status: '1', size: String(limits.page_size), ...sortings.lowest_wallet };
+      const query = { status: '1', size: String(limits.page_size), ...userSortings.lowest_wallet };
       return call(api.GET('/api/admin/users', { params: { query }, signal }));
     },
     select: (page) => page.items,

@@ -7,7 +7,7 @@ export interface TokenListing {
   sorting: Sorting;
 }
 
-const sortings = {
+export const sortings = {
   newest: { sort: 'id', order: 'desc' },
   oldest: { sort: 'id', order: 'asc' },
   name: { sort: 'name', order: 'asc' },
@@ -28,12 +28,6 @@ export const DEFAULT_SORTING: Sorting = 'newest';
 
 export function readSorting(text: string | null): Sorting {
   return sortingNames.find((name) => name === text) ?? DEFAULT_SORTING;
-}
-
-/** The direction, if it sorts by one of these two. */
-export function directionOf(sorting: Sorting, choices: [Sorting, Sorting]) {
-  if (!choices.includes(sorting)) return undefined;
-  return sortings[sorting].order === 'asc' ? 'ascending' : 'descending';
 }
 
 /** The parameters of the API for a list, and the members of the body for a search. */

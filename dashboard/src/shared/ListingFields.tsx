@@ -1,13 +1,18 @@
-import { Select } from '@mantine/core';
+import { Select, type SelectProps } from '@mantine/core';
 import { readSorting, sortingNames } from '../api/tokenListing';
 import { texts } from '../texts';
 import classes from './ListingFields.module.css';
 import type { TokenSorting } from './tokenColumns';
 
-const { status, sort } = texts.keys;
+const { status, sort, group: groupWords } = texts.keys;
 const { keyState, otherKeyState } = texts.common;
 
 const orders = sortingNames.map((value) => ({ value, label: sort.by[value] }));
+
+/** One of the choices above a list. On a phone, two of them share a line. */
+export function ChoiceSelect(props: SelectProps) {
+  return <Select className={classes.choice} allowDeselect={false} {...props} />;
+}
 
 interface StateProps {
   state: string | undefined;
@@ -17,13 +22,33 @@ interface StateProps {
 /** Which keys a list shows. */
 export function StateSelect({ state, onChange }: StateProps) {
   return (
-    <Select
+    <ChoiceSelect
       aria-label={status.label}
-      className={classes.choice}
       data={statesWith(state)}
-      allowDeselect={false}
       value={state ?? ''}
       onChange={(value) => onChange(value || undefined)}
+    />
+  );
+}
+
+interface GroupProps {
+  /** Empty for all. */
+  group: string;
+  groups: { value: string; label: string }[];
+  onChange: (group: string) => void;
+}
+
+/** Which group a list shows. Absent where there is one only. The chosen one may be gone from the settings. */
+export function GroupFilter({ group, groups, onChange }: GroupProps) {
+  if (groups.length < 2 && group === '') return null;
+  const isOther = group !== '' && !groups.some(({ value }) => value === group);
+  const other = isOther ? [{ value: group, label: group }] : [];
+  return (
+    <ChoiceSelect
+      aria-label={groupWords.label}
+      data={[{ value: '', label: groupWords.all }, ...groups, ...other]}
+      value={group}
+      onChange={(value) => onChange(value ?? '')}
     />
   );
 }
@@ -31,11 +56,9 @@ export function StateSelect({ state, onChange }: StateProps) {
 /** The order of the keys, for cards: tables have headers that sort. */
 export function SortSelect({ sorting, onSort }: TokenSorting) {
   return (
-    <Select
+    <ChoiceSelect
       aria-label={sort.label}
-      className={classes.choice}
       data={orders}
-      allowDeselect={false}
       value={sorting}
       onChange={(value) => onSort(readSorting(value))}
     />

@@ -1,5 +1,5 @@
 import { Stack } from '@mantine/core';
-import { DEFAULT_SORTING, directionOf, type Sorting } from '../api/tokenListing';
+import { DEFAULT_SORTING, type Sorting, sortings } from '../api/tokenListing';
 import { isSwitchedOn } from '../api/tokenSwitch';
 import type { Token } from '../api/tokens';
 import type { Column } from './DataTable';
@@ -9,18 +9,12 @@ import { tightestPeriod } from './limits/periodBar';
 import { QuotaBar } from './QuotaBar';
 import type { ColumnSort } from './SortHeader';
 import { StateBadge } from './StateBadge';
+import { type ListSorting, sortByOneOf } from './sortBy';
 
 /** The order of a list of tokens. */
-export interface TokenSorting {
-  sorting: Sorting;
-  onSort: (sorting: Sorting) => void;
-}
+export type TokenSorting = ListSorting<Sorting>;
 
-/** A click sorts in the first order, the next one in the second, and one more in neither. */
-export function sortBy({ sorting, onSort }: TokenSorting, first: Sorting, second: Sorting): ColumnSort {
-  const next = { [first]: second, [second]: DEFAULT_SORTING }[sorting] ?? first;
-  return { direction: directionOf(sorting, [first, second]), onSort: () => onSort(next) };
-}
+export const sortBy = sortByOneOf(sortings, DEFAULT_SORTING);
 
 export function statusColumn(header: string): Column<Token> {
   return {

@@ -12,5 +12,7 @@ export function useListQuery<Name extends string>(names: readonly Name[]) {
       setParams((current) => withPage(current, page));
       window.scrollTo(0, 0);
     },
+    /** Shows the same rows on another page, because pages have another size. */
+    replacePage: (page: number) => setParams((current) => withPage(current, page), { replace: true }),
   };
 }

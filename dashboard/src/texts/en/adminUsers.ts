@@ -20,7 +20,14 @@ export const adminUsers = {
   allStates: 'All states',
   sort: {
     label: 'Order',
-    by: { newest: 'Newest first', name: 'By name', lowest_wallet: 'Lowest wallet', most_spent: 'Most spent' },
+    by: {
+      newest: 'Newest first',
+      name: 'Name A–Z',
+      name_desc: 'Name Z–A',
+      lowest_wallet: 'Lowest wallet',
+      highest_wallet: 'Highest wallet',
+      most_spent: 'Most spent',
+    },
   },
   enabled: 'Enabled',
   disabled: 'Disabled',

@@ -21,7 +21,14 @@ export const adminUsers: Texts['adminUsers'] = {
   allStates: '全部状态',
   sort: {
     label: '排序',
-    by: { newest: '最新优先', name: '按名称', lowest_wallet: '余额最少', most_spent: '消费最多' },
+    by: {
+      newest: '最新优先',
+      name: '名称 A–Z',
+      name_desc: '名称 Z–A',
+      lowest_wallet: '余额最少',
+      highest_wallet: '余额最多',
+      most_spent: '消费最多',
+    },
   },
   enabled: '已启用',
   disabled: '已禁用',

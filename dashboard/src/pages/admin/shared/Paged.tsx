@@ -6,11 +6,14 @@ import { EmptyState } from '../../../shared/EmptyState';
 import { FailureState } from '../../../shared/FailureState';
 import { Pager } from '../../../shared/Pager';
 import { texts } from '../../../texts';
+import type { PageSizes } from './useListPageSize';
 
 export interface PagedProps<Row> {
   query: UseQueryResult<Page<Row>>;
   page: number;
   onPage: (page: number) => void;
+  /** Lets the user choose the size of a page. */
+  sizes?: PageSizes;
   /** Shown if the list has no rows. */
   empty: ReactNode;
 }
@@ -21,7 +24,7 @@ interface Props<Row> extends PagedProps<Row> {
 }
 
 /** A page of a list with page navigation, or the reason why there is none. */
-export function Paged<Row>({ query, page, onPage, empty, children }: Props<Row>) {
+export function Paged<Row>({ query, page, onPage, sizes, empty, children }: Props<Row>) {
   const { data, error, isPlaceholderData } = query;
   if (error && (!data || isPlaceholderData)) {
     return (
@@ -36,7 +39,15 @@ export function Paged<Row>({ query, page, onPage, empty, children }: Props<Row>)
   return (
     <>
       {children(data?.items)}
-      {data && <Pager page={page} pageSize={PAGE_SIZE} total={data.total} onChange={onPage} />}
+      {data && (
+        <Pager
+          page={page}
+          pageSize={sizes?.size ?? PAGE_SIZE}
+          total={data.total}
+          onChange={onPage}
+          sizes={sizes}
+        />
+      )}
     </>
   );
 }

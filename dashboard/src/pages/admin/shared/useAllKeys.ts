@@ -9,6 +9,8 @@ interface Options {
   userId: string;
   listing: TokenListing;
   page: number;
+  /** How many keys a page has. */
+  size?: number;
   enabled?: boolean;
 }
 
@@ -18,9 +20,9 @@ export function isSearchable(text: string): boolean {
 }
 
 /** The keys of all users with this text in their name, or else with this key or an end of it. */
-export function useAllKeys(text: string, { userId, listing, page, enabled = true }: Options) {
+export function useAllKeys(text: string, { userId, listing, page, size, enabled = true }: Options) {
   const isSecret = mayBeSecret(text);
-  const search = { userId, listing };
+  const search = { userId, listing, size };
   const byName = useAllTokens({ ...search, keyword: text, key: '' }, page, enabled && !isSecret);
   const isMissing = byName.data?.total === 0 && !byName.isPlaceholderData;
   const isKey = text.trim() !== '' && isKeyPart(text) && (isSecret || isMissing);

@@ -16,19 +16,30 @@ import { useSelection } from '../../../shared/selection/useSelection';
 import type { TokenSorting } from '../../../shared/tokenColumns';
 import { useListQuery } from '../../../shared/useListQuery';
 import { texts } from '../../../texts';
+import { AUTO, OWN } from '../../keys/groupName';
+import { AnyGroupFilter } from '../shared/AnyGroupFilter';
 import { tokenHref } from '../shared/links';
 import { PagedTable } from '../shared/PagedTable';
 import { UserSelect } from '../shared/UserSelect';
 import { useAllKeys } from '../shared/useAllKeys';
+import { useListPageSize } from '../shared/useListPageSize';
 import { AnyKeysBar } from './AnyKeysBar';
 import { KeySearch } from './KeySearch';
 import { tokenColumns } from './tokenColumns';
 
 const words = texts.adminTokens;
-const noFilter = { keyword: '', user_id: '', state: '' };
+const noFilter = { keyword: '', user_id: '', state: '', group: '' };
+
+/** Keys that name no group of the settings. */
+const otherGroups = [
+  { value: OWN, label: texts.keys.many.ownersGroup },
+  { value: AUTO, label: texts.keys.autoGroup },
+];
 
 export default function TokensPage() {
-  const { filters, page, setFilters, setPage } = useListQuery(['keyword', 'user_id', 'state', 'sort']);
+  const list = useListQuery(['keyword', 'user_id', 'state', 'group', 'sort']);
+  const { filters, page, setFilters, setPage } = list;
+  const sizes = useListPageSize('keymeter-all-keys-per-page', list);
   // Not in the URL, which is written to histories and logs.
   const [key, setKey] = useSecretText();
   const text = key || filters.keyword;
@@ -37,17 +48,19 @@ export default function TokensPage() {
     sorting: readSorting(filters.sort),
     onSort: (sorting) => setFilters({ sort: sorting === DEFAULT_SORTING ? '' : sorting }),
   };
-  const listing = { state, sorting: order.sorting };
-  const { query: tokens, isByKey } = useAllKeys(text, { userId: filters.user_id, listing, page });
+  const group = filters.group || undefined;
+  const listing = { state, group, sorting: order.sorting };
+  const search = { userId: filters.user_id, listing, page, size: sizes.size };
+  const { query: tokens, isByKey } = useAllKeys(text, search);
   const { total = 0, truncated = false } = tokens.data ?? {};
   const canSelectAll = !isByKey && !truncated && total <= limits.listed_tokens;
-  const filter: TokenFilter = { keyword: filters.keyword || undefined, state };
+  const filter: TokenFilter = { keyword: filters.keyword || undefined, state, group };
   const userId = filters.user_id === '' ? undefined : Number(filters.user_id);
   const matching = canSelectAll ? { key: JSON.stringify([filter, userId]), total } : undefined;
   const selection = useSelection(tokens.data?.items ?? [], matching);
-  const isFiltered = Boolean(text || filters.user_id || state);
+  const isFiltered = Boolean(text || filters.user_id || state || group);
 
-  function search(typed: string) {
+  function searchFor(typed: string) {
     const isSecret = mayBeSecret(typed);
     setKey(isSecret ? typed : '');
     setFilters({ keyword: isSecret ? '' : typed });
@@ -56,7 +69,7 @@ export default function TokensPage() {
   // A key that someone put into the URL leaves it.
   const isExposed = mayBeSecret(filters.keyword);
   useEffect(() => {
-    if (isExposed) search(filters.keyword);
+    if (isExposed) searchFor(filters.keyword);
   });
 
   function clear() {
@@ -68,7 +81,7 @@ export default function TokensPage() {
     <>
       <PageHeader title={words.title} description={words.description} />
       <Group mb="md" gap="sm" align="flex-start">
-        <KeySearch text={text} onSearch={search} />
+        <KeySearch text={text} onSearch={searchFor} />
         <UserSelect
           aria-label={words.owner}
           placeholder={words.allOwners}
@@ -77,6 +90,11 @@ export default function TokensPage() {
           onChange={(user_id) => setFilters({ user_id })}
         />
         <StateSelect state={state} onChange={(chosen = '') => setFilters({ state: chosen })} />
+        <AnyGroupFilter
+          group={filters.group}
+          others={otherGroups}
+          onChange={(chosen) => setFilters({ group: chosen })}
+        />
       </Group>
       <OtherLists current="all" text={text} />
       {tokens.data?.truncated && (
@@ -98,6 +116,7 @@ export default function TokensPage() {
         rowHref={(token) => tokenHref(token.id)}
         page={page}
         onPage={setPage}
+        sizes={sizes}
         empty={isFiltered ? <NoMatches onClear={clear} /> : <EmptyState icon={IconKey} {...words.empty} />}
       />
       <AnyKeysBar selection={selection} filter={filter} userId={userId} />

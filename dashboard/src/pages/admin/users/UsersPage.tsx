@@ -1,10 +1,11 @@
-import { Box, Button, Group, Select } from '@mantine/core';
+import { Button, Group } from '@mantine/core';
 import { useDisclosure } from '@mantine/hooks';
 import { IconPlus, IconUsers, IconUsersPlus } from '@tabler/icons-react';
 import { type RefObject, useRef, useState } from 'react';
-import { readUserSorting, userSortings, useUsers } from '../../../api/adminUsers';
+import { DEFAULT_USER_SORTING, readUserSorting, useUsers } from '../../../api/adminUsers';
 import { type User, useUser } from '../../../api/session';
 import { EmptyState } from '../../../shared/EmptyState';
+import { ChoiceSelect } from '../../../shared/ListingFields';
 import { NoMatches } from '../../../shared/NoMatches';
 import { PageHeader } from '../../../shared/PageHeader';
 import { OtherLists } from '../../../shared/search/OtherLists';
@@ -14,15 +15,19 @@ import { useSelection } from '../../../shared/selection/useSelection';
 import { useListQuery } from '../../../shared/useListQuery';
 import { useRowDialog } from '../../../shared/useRowDialog';
 import { texts } from '../../../texts';
+import { AnyGroupFilter } from '../shared/AnyGroupFilter';
 import { KeywordSearch } from '../shared/KeywordSearch';
 import { userHref } from '../shared/links';
 import { PagedTable } from '../shared/PagedTable';
+import { useListPageSize } from '../shared/useListPageSize';
 import { BulkUsersDialog } from './bulk/BulkUsersDialog';
 import { type BulkAction, bulkActions } from './bulk/bulkForm';
 import { CreateUserDialog } from './CreateUserDialog';
 import { mayManage } from './permissions';
 import { type UserDialog, UserDialogs } from './UserDialogs';
+import { UserSortSelect } from './UserSortSelect';
 import { userColumns } from './userColumns';
+import type { UserOrder } from './userOrder';
 
 const words = texts.adminUsers;
 const bulkWords = texts.adminBulk;
@@ -31,14 +36,20 @@ const states = [
   { value: '1', label: words.enabled },
   { value: '2', label: words.disabled },
 ];
-const orders = userSortings.map((value) => ({ value, label: words.sort.by[value] }));
+const noFilter = { keyword: '', status: '', group: '' };
 
 export default function UsersPage() {
-  const { filters, page, setFilters, setPage } = useListQuery(['keyword', 'status', 'sort']);
+  const list = useListQuery(['keyword', 'status', 'group', 'sort']);
+  const { filters, page, setFilters, setPage } = list;
+  const sizes = useListPageSize('keymeter-users-per-page', list);
   const { keyword } = filters;
+  const group = filters.group || undefined;
   const status = states.find(({ value }) => value === filters.status)?.value ?? '';
-  const sorting = readUserSorting(filters.sort);
-  const users = useUsers({ keyword, status, sorting }, page);
+  const order: UserOrder = {
+    sorting: readUserSorting(filters.sort),
+    onSort: (sorting) => setFilters({ sort: sorting === DEFAULT_USER_SORTING ? '' : sorting }),
+  };
+  const users = useUsers({ keyword, status, group, sorting: order.sorting }, page, sizes.size);
   const [creating, { open: create, close: endCreating }] = useDisclosure();
   const { dialog, row, open, close } = useRowDialog<UserDialog, User>();
   const admin = useUser();
@@ -76,40 +87,33 @@ export default function UsersPage() {
           keyword={keyword}
           onSearch={(typed) => setFilters({ keyword: typed })}
         />
-        <Select
+        <ChoiceSelect
           aria-label={words.columns.status}
-          w={{ base: '100%', sm: 170 }}
           data={states}
-          allowDeselect={false}
           value={status}
           onChange={(selected) => setFilters({ status: selected ?? '' })}
         />
-        <Select
-          aria-label={words.sort.label}
-          w={{ base: '100%', sm: 190 }}
-          data={orders}
-          allowDeselect={false}
-          value={sorting}
-          onChange={(selected) => setFilters({ sort: selected === 'newest' ? '' : (selected ?? '') })}
-        />
+        <AnyGroupFilter group={filters.group} onChange={(chosen) => setFilters({ group: chosen })} />
       </Group>
       <OtherLists current="users" text={keyword} />
       <PagedTable
         label={words.title}
-        columns={userColumns(open, selection)}
+        columns={userColumns(open, selection, order)}
         cardsHeader={
-          <Box px="md" mb="sm">
+          <Group px="md" mb="sm" justify="space-between">
             <SelectAll selection={selection} label={bulkWords.select.page} />
-          </Box>
+            <UserSortSelect {...order} />
+          </Group>
         }
         query={users}
         rowKey={(user) => user.id}
         rowHref={(user) => userHref(user.id)}
         page={page}
         onPage={setPage}
+        sizes={sizes}
         empty={
-          keyword || status ? (
-            <NoMatches onClear={() => setFilters({ keyword: '', status: '' })} />
+          keyword || status || group ? (
+            <NoMatches onClear={() => setFilters(noFilter)} />
           ) : (
             <EmptyState icon={IconUsers} {...words.empty} action={createButton()} />
           )

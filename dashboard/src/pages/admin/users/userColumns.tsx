@@ -17,16 +17,24 @@ import { ENABLED } from './status';
 import type { UserDialog } from './UserDialogs';
 import { UserMenu } from './UserMenu';
 import classes from './userColumns.module.css';
+import { sortUsersBy, type UserOrder } from './userOrder';
 
 const words = texts.adminUsers;
 
 export function userColumns(
   onOpen: (dialog: UserDialog, user: User) => void,
   selection: Selection<User>,
+  order: UserOrder,
 ): Column<User>[] {
   return [
     selectColumn(selection, texts.adminBulk.select, ({ username }) => username),
-    { key: 'user', header: words.columns.user, place: 'title', cell: (user) => <Names user={user} /> },
+    {
+      key: 'user',
+      header: words.columns.user,
+      sort: sortUsersBy(order, 'name', 'name_desc'),
+      place: 'title',
+      cell: (user) => <Names user={user} />,
+    },
     { key: 'role', header: words.columns.role, cell: (user) => roleName(user.role) },
     {
       key: 'status',
@@ -48,6 +56,7 @@ export function userColumns(
     {
       key: 'wallet',
       header: words.columns.wallet,
+      sort: sortUsersBy(order, 'lowest_wallet', 'highest_wallet'),
       align: 'right',
       cell: (user) => (
         <>

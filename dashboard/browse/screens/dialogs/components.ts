@@ -23,6 +23,7 @@ export const DIALOGS = {
     'pages/requests/filters/FilterChip.tsx': 1,
     'shared/CopyDialog.tsx': 1,
     'shared/form/discard.tsx': 1,
+    'shared/usage/ExportMenu.tsx': 1,
   },
   'about the own account': {
     'pages/profile/access-tokens/CreateAccessTokenDialog.tsx': 2,

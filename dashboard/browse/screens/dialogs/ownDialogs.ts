@@ -88,7 +88,7 @@ async function walkMany(walk: DialogWalk, page: Page, count: number) {
   await walk.dialog(page, 'pages/keys/many/ReplaceKeysDialog.tsx', newKeys, done);
 }
 
-/** The choices of a filter of requests, and the details of one. */
+/** The choices of a filter of requests, the details of one, and the menu of reports. */
 async function walkRequests(walk: DialogWalk, page: Page) {
   const { common, key, requests, usage } = walk.look.texts;
   await open(page, '/requests?range=30d');
@@ -99,6 +99,10 @@ async function walkRequests(walk: DialogWalk, page: Page) {
   const table = page.getByRole('table', { name: usage.requestHistory.title });
   await table.getByRole('link').first().click();
   await walk.dialog(page, 'pages/requests/details/RequestDrawer.tsx', requests.details.title);
+
+  await open(page, '/usage');
+  await walk.menu(page, 'shared/usage/ExportMenu.tsx', usage.csv.menu);
+  await page.keyboard.press('Escape');
 }
 
 /** The dialog about a change by somebody else. The server is not asked. */

@@ -27,6 +27,9 @@ export function FilterChip({ name, value, onClear, children }: Props) {
         position="bottom-start"
         width={300}
         shadow="md"
+        // Always below, and as long as one scrolls to its end: above, its begin would leave the screen.
+        middlewares={{ flip: false, shift: true }}
+        hideDetached={false}
         trapFocus
         returnFocus
       >

@@ -89,7 +89,7 @@ export const usage: Texts['usage'] = {
     timeIn: (zone: string) => `时间（${zone}）`,
     keyOf: (key: string, owner: string) => `${key} · ${owner}`,
     cost: '费用',
-    inAndOut: (input: string, output: string) => `输入\u00a0${input}，输出\u00a0${output}`,
+    inAndOut: (input: string, output: string) => `入\u00a0${input}，出\u00a0${output}`,
     removedGateway: (id: number) => `已移除的网关 ${id}`,
     older: '显示更早的请求',
     export: '导出请求',

@@ -8,7 +8,7 @@ export function When({ seconds, never }: { seconds: number | null | undefined; n
     <>
       <RelativeTime seconds={seconds} never={never} />
       {isTime(seconds) && (
-        <Text size="xs" c="dimmed" className="tabular">
+        <Text size="xs" c="dimmed" className="tabular" style={{ whiteSpace: 'nowrap' }}>
           {formatDateTime(seconds)}
         </Text>
       )}

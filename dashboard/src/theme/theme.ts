@@ -103,7 +103,7 @@ const overrides = createTheme({
       },
       // Names can be long and without a place to break the line.
       styles: {
-        title: { fontSize: '1.125rem', fontWeight: 650, overflowWrap: 'anywhere' },
+        title: { fontSize: '1.125rem', fontWeight: 650, lineHeight: 1.35, overflowWrap: 'anywhere' },
         body: { overflowWrap: 'break-word' },
       },
     }),

@@ -6,15 +6,14 @@ import type { Token } from '../../api/tokens';
 import { isStopped } from '../../format/forecast';
 import { formatList } from '../../format/list';
 import { formatInteger } from '../../format/locale';
-import { formatDateTime, isTime } from '../../format/time';
 import { Fact, Facts } from '../../shared/Facts';
 import { PeriodBars } from '../../shared/limits/PeriodBars';
 import { limitedPeriods } from '../../shared/limits/periodBar';
 import { QuotaBar } from '../../shared/QuotaBar';
-import { RelativeTime } from '../../shared/RelativeTime';
 import { Section } from '../../shared/Section';
 import { ForecastLines } from '../../shared/usage/ForecastLines';
 import { useScrollRegion } from '../../shared/useScrollRegion';
+import { When } from '../../shared/When';
 import { texts } from '../../texts';
 import { AUTO, groupName } from '../keys/groupName';
 import classes from './KeyFacts.module.css';
@@ -117,19 +116,6 @@ function RateFact({ limits }: { limits: RateLimits }) {
         {texts.limits.rateRefusals}
       </Text>
     </Fact>
-  );
-}
-
-function When({ seconds, never }: { seconds: number; never: string }) {
-  return (
-    <>
-      <RelativeTime seconds={seconds} never={never} />
-      {isTime(seconds) && (
-        <Text size="sm" c="dimmed">
-          {formatDateTime(seconds)}
-        </Text>
-      )}
-    </>
   );
 }
 

@@ -19,7 +19,7 @@ interface Props {
 /** Chooses with which days a report is compared. */
 export function ComparisonFields({ today, state: { choice, typed }, compare, onChange }: Props) {
   return (
-    <Stack align="flex-start" gap="sm">
+    <Stack align="flex-start" gap="sm" className={classes.fields}>
       <Select<ComparisonChoice>
         aria-label={words.label}
         className={classes.comparison}

@@ -15,7 +15,7 @@ const choices = rangeChoices.map((value) => ({ value, label: words.ranges[value]
 
 export function RangeFields({ today, state: { choice, typed }, onChange }: Props) {
   return (
-    <Stack align="flex-start" gap="sm">
+    <Stack align="flex-start" gap="sm" className={classes.fields}>
       <Select<RangeChoice>
         aria-label={words.range}
         className={classes.choice}

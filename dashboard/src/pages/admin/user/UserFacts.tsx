@@ -3,14 +3,13 @@ import type { User } from '../../../api/session';
 import { formatInteger } from '../../../format/locale';
 import { formatUsd } from '../../../format/money';
 import { roleName } from '../../../format/role';
-import { formatDateTime } from '../../../format/time';
 import { Fact, Facts } from '../../../shared/Facts';
 import { PeriodBars } from '../../../shared/limits/PeriodBars';
 import { limitedPeriods } from '../../../shared/limits/periodBar';
 import { Money } from '../../../shared/Money';
-import { RelativeTime } from '../../../shared/RelativeTime';
 import { Section } from '../../../shared/Section';
 import { ForecastLines } from '../../../shared/usage/ForecastLines';
+import { When } from '../../../shared/When';
 import { texts } from '../../../texts';
 import { ENABLED } from '../users/status';
 
@@ -22,7 +21,7 @@ export function UserFacts({ user }: { user: User }) {
   return (
     <Section title={facts.title}>
       <Facts>
-        <Fact name={wallet.title}>
+        <Fact name={wallet.title} span="half">
           <Money units={user.quota} fw={600} c={user.quota > 0 ? undefined : 'var(--km-bad)'} />
           <Text size="sm" c="dimmed">
             {wallet.spent(formatUsd(user.used_quota))}
@@ -45,10 +44,7 @@ export function UserFacts({ user }: { user: User }) {
         </Fact>
         <Fact name={facts.email}>{user.email || facts.none}</Fact>
         <Fact name={facts.created}>
-          <RelativeTime seconds={user.created_time} />
-          <Text size="sm" c="dimmed">
-            {formatDateTime(user.created_time)}
-          </Text>
+          <When seconds={user.created_time} />
         </Fact>
         {limitedPeriods(user.period_usage).length > 0 && (
           <Fact name={facts.limits} span="half">

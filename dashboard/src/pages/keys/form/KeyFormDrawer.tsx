@@ -57,7 +57,7 @@ export function KeyFormDrawer({ opened, token, template, fix, owner, onCreated, 
         overlayProps={{ backgroundOpacity: 0.5 }}
         closeButtonProps={{ 'aria-label': texts.common.close }}
         attributes={{ header: { role: 'presentation' } }}
-        classNames={{ content: classes.content, body: classes.body, title: classes.title }}
+        classNames={classes}
       >
         {KeyForm && (
           <DiscardContext value={context}>

@@ -1,7 +1,6 @@
 import { Anchor, Box, Text } from '@mantine/core';
 import { Link } from 'wouter';
 import { useUser } from '../../api/session';
-import { formatInteger } from '../../format/locale';
 import { formatUsd } from '../../format/money';
 import { roleKey } from '../../format/role';
 import { spaceBetween } from '../../format/space';
@@ -20,7 +19,6 @@ export function WalletCard() {
   const who = roleKey(role);
   return (
     <StatCard title={words.title} value={<Money units={quota} />} className={classes.wallet}>
-      <div>{texts.common.units(formatInteger(quota))}</div>
       {quota > 0 ? (
         <div>{words.spent(formatUsd(used_quota))}</div>
       ) : (

@@ -24,7 +24,7 @@ export function SpendTotals() {
       <SpendTotal
         title={words.today(data?.time_zone ?? '…')}
         totals={lastDays(1)}
-        className={`${classes.third} ${classes.today}`}
+        className={classes.third}
       />
       <SpendTotal title={words.week} totals={lastDays(WEEK)} className={classes.third} />
       <SpendTotal title={words.month} totals={days && totalsOf(days)} className={classes.third} />

@@ -1,6 +1,6 @@
 import type { Locator, Page } from '@playwright/test';
 import { violations } from '../harness/accessibility';
-import { createUser, newKey, ROOT, signedIn } from '../harness/accounts';
+import { createUser, done, newKey, ROOT, signedIn } from '../harness/accounts';
 import { eventually } from '../harness/eventually';
 import { expect, test } from '../harness/test';
 import { hidden, visible } from '../harness/visibility';
@@ -122,6 +122,31 @@ test('an administrator finds a user and the keys of others, and a pasted key is 
   await visible(page.getByRole('heading', { level: 1, name: lou.username }));
   expect(addresses.some((address) => address.includes(lou.username))).toBe(true);
   expect(addresses.filter((address) => address.includes(key.slice(3)))).toEqual([]);
+});
+
+test('an administrator finds models, gateways, groups and settings, and changes the look', async ({
+  visit,
+  root,
+  site,
+}) => {
+  const name = `edge-${process.pid}`;
+  const { id } = await done(root.POST('/api/admin/gateways', { body: { name } }));
+  const page = await visit({ as: ROOT, colorScheme: 'light' });
+  const open = async (group: string, text: string) => {
+    await (await openPalette(page)).fill(text);
+    await palette(page).getByRole('group', { name: group }).getByRole('option').click();
+  };
+  await visible(page.getByRole('heading', { level: 1 }));
+  await open('Requests by gateway', name);
+  await eventually(() => page.url()).toBe(`${site}/admin/usage/requests?gateway_id=${id}`);
+  await open('Users by group', 'default');
+  await eventually(() => page.url()).toBe(`${site}/admin/users?group=default`);
+  await open('Settings', 'retention_days');
+  await eventually(() => page.url()).toBe(`${site}/admin/settings?name=usage.retention_days`);
+  const setting = page.locator('[id="usage.retention_days"]');
+  await expect(setting).toBeInViewport();
+  await open('Actions', 'dark');
+  await expect(page.locator('html')).toHaveAttribute('data-mantine-color-scheme', 'dark');
 });
 
 test('on a phone, the palette opens with an icon and closes with a button', async ({ visit, root }) => {

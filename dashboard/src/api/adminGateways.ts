@@ -7,8 +7,9 @@ export type Credential = components['schemas']['CredentialBody'];
 
 const gatewaysKey = ['admin', 'gateways'] as const;
 
-export function useGateways() {
+export function useGateways(enabled = true) {
   return useQuery({
+    enabled,
     queryKey: gatewaysKey,
     queryFn: ({ signal }) => call(api.GET('/api/admin/gateways', { signal })),
   });

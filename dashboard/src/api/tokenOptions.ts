@@ -27,8 +27,9 @@ async function groupsOf(group: string, signal: AbortSignal): Promise<Record<stri
 }
 
 /** The names of the known models. */
-export function useModels() {
+export function useModels(enabled = true) {
   return useQuery({
+    enabled,
     queryKey: ['models'],
     queryFn: ({ signal }) => call(api.GET('/api/user/self/models', { signal })),
     staleTime,

@@ -1,10 +1,10 @@
-import { Modal } from '@mantine/core';
+import { Modal, useMantineColorScheme } from '@mantine/core';
 import { useState } from 'react';
 import { useLocation } from 'wouter';
 import { useUser } from '../../api/session';
 import { FOCUS_RETURN_MS } from '../../shared/focus';
 import { texts } from '../../texts';
-import type { Item } from './items';
+import type { Group, Item } from './items';
 import { PaletteList } from './PaletteList';
 import type { CommandDialogProps } from './useCommands';
 import {
@@ -15,13 +15,16 @@ import {
   useFoundRequests,
   useFoundUsers,
 } from './useFound';
+import { useFoundNames } from './useFoundNames';
 
-/** Finds pages, actions, own keys, requests and, for administrators, the keys of others and users. */
+/** Finds pages, actions, own keys, requests, models and, for administrators, what belongs to others and to the server. */
 export default function Palette({ opened, onClose, onOpen }: CommandDialogProps) {
   const [, navigate] = useLocation();
+  const { setColorScheme } = useMantineColorScheme();
 
   function choose({ target }: Item) {
     onClose();
+    if ('colorScheme' in target) return setColorScheme(target.colorScheme);
     // After the dialog has returned the focus, which the page or the next dialog then takes.
     setTimeout(() => ('path' in target ? navigate(target.path) : onOpen(target.command)), FOCUS_RETURN_MS);
   }
@@ -53,7 +56,8 @@ function Search(props: SearchProps) {
   const others = useFoundKeysOfOthers(query);
   const users = useFoundUsers(query);
   const requests = useFoundRequests(query);
-  const all = { ...props, query, onQuery: setQuery, others, users, requests };
+  const names = useFoundNames(query);
+  const all = { ...props, query, onQuery: setQuery, others, users, requests, names };
   // Without access to the API there are no keys to search.
   return useUser().token_api_enabled ? <WithKeys {...all} /> : <PaletteList {...all} keys={NOTHING} />;
 }
@@ -64,6 +68,7 @@ interface WithKeysProps extends SearchProps {
   others: Found;
   users: Found;
   requests: Found;
+  names: Group[];
 }
 
 function WithKeys(props: WithKeysProps) {

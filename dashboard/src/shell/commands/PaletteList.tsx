@@ -16,12 +16,23 @@ interface Props {
   others: Found;
   users: Found;
   requests: Found;
+  names: Group[];
   onChoose: (item: Item) => void;
   onClose: () => void;
 }
 
 /** A search field with a list below it. The field keeps the focus, and the arrow keys choose. */
-export function PaletteList({ query, onQuery, keys, others, users, requests, onChoose, onClose }: Props) {
+export function PaletteList({
+  query,
+  onQuery,
+  keys,
+  others,
+  users,
+  requests,
+  names,
+  onChoose,
+  onClose,
+}: Props) {
   const user = useUser();
   const listId = useId();
   const [activeId, setActiveId] = useState<string>();
@@ -31,6 +42,7 @@ export function PaletteList({ query, onQuery, keys, others, users, requests, onC
     { label: words.keysOfOthers, items: others.items },
     { label: words.users, items: users.items },
     { label: words.requests, items: requests.items },
+    ...names,
   ].filter(({ items }) => items.length > 0);
   const items = groups.flatMap((group) => group.items);
   // What was active may no longer be in the list.

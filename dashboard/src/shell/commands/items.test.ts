@@ -25,6 +25,11 @@ describe('pages and actions', () => {
     expect(labels(user, 'create')).toEqual(['Create key']);
   });
 
+  it('change the look', () => {
+    expect(labels(user, 'dark')).toEqual(['Dark mode']);
+    expect(labels(user, 'mode')).toHaveLength(3);
+  });
+
   it('have names that begin with the query first', () => {
     expect(labels(administrator, 'keys')[0]).toBe('Keys');
   });

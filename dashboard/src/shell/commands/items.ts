@@ -1,4 +1,14 @@
-import { IconKey, IconKeyboard, IconPlus, IconReceipt, IconUser } from '@tabler/icons-react';
+import type { MantineColorScheme } from '@mantine/core';
+import {
+  IconDeviceDesktop,
+  IconKey,
+  IconKeyboard,
+  IconMoon,
+  IconPlus,
+  IconReceipt,
+  IconSun,
+  IconUser,
+} from '@tabler/icons-react';
 import type { ComponentType } from 'react';
 import type { OwnedToken } from '../../api/adminTokens';
 import type { PastRequest } from '../../api/requestHistory';
@@ -25,13 +35,20 @@ export interface Item {
   hint?: string;
   icon: ComponentType<{ size?: number; stroke?: number }>;
   /** The path that it opens, or the command that it runs. */
-  target: { path: string } | { command: 'help' };
+  target: { path: string } | { command: 'help' } | { colorScheme: MantineColorScheme };
 }
 
 export interface Group {
   label: string;
   items: Item[];
 }
+
+const looks = Object.entries({ light: IconSun, dark: IconMoon, auto: IconDeviceDesktop }).map(
+  ([name, icon]): Item => {
+    const colorScheme = name as MantineColorScheme;
+    return { id: `look-${name}`, label: words.looks[colorScheme], icon, target: { colorScheme } };
+  },
+);
 
 /** The pages and actions of this user, by their names. */
 export function pagesAndActions(user: Pick<User, 'role' | 'token_api_enabled'>, query: string): Group[] {
@@ -54,19 +71,19 @@ export function pagesAndActions(user: Pick<User, 'role' | 'token_api_enabled'>, 
     icon: IconKeyboard,
     target: { command: 'help' },
   };
-  const actions = user.token_api_enabled ? [create, help] : [help];
+  const actions = [...(user.token_api_enabled ? [create] : []), ...looks, help];
   return [
     { label: words.pages, items: named(pages, query) },
     { label: words.actions, items: named(actions, query) },
   ];
 }
 
-/** Items with every word of the query in their name, those that begin with the query first. */
-function named(items: Item[], query: string): Item[] {
+/** Items with every word of the query in their name or hint, those that begin with the query first. */
+export function named(items: Item[], query: string): Item[] {
   const parts = query.toLowerCase().split(/\s+/).filter(Boolean);
   const begins = ({ label }: Item) => Number(label.toLowerCase().startsWith(parts[0] ?? ''));
   return items
-    .filter(({ label }) => parts.every((part) => label.toLowerCase().includes(part)))
+    .filter(({ label, hint = '' }) => parts.every((part) => `${label} ${hint}`.toLowerCase().includes(part)))
     .sort((one, other) => begins(other) - begins(one));
 }
 

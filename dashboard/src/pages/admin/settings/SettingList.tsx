@@ -18,7 +18,7 @@ export function SettingList({ settings }: { settings: Setting[] }) {
 function Line({ setting }: { setting: Setting }) {
   const { code, hint } = settingValue(setting);
   return (
-    <div className={classes.line}>
+    <div className={classes.line} id={setting.name}>
       <dt className={classes.words}>
         <div className={classes.title}>{settingName(setting.name)}</div>
         <div className={classes.names}>

@@ -1,5 +1,7 @@
 import { Alert, Paper, Skeleton, Stack, Title } from '@mantine/core';
 import { IconInfoCircle } from '@tabler/icons-react';
+import { useEffect } from 'react';
+import { useSearchParams } from 'wouter';
 import { useSettings } from '../../../api/adminSettings';
 import { FailureState } from '../../../shared/FailureState';
 import { PageHeader } from '../../../shared/PageHeader';
@@ -10,9 +12,15 @@ import { inSection, sections } from './settingText';
 
 const words = texts.adminSettings;
 
-/** What is set at the server, and where it is changed. */
+/** What is set at the server, and where it is changed. Scrolls to the setting that the address names. */
 export default function SettingsPage() {
   const { data, error, refetch } = useSettings();
+  const [params] = useSearchParams();
+  const wanted = params.get('name') ?? '';
+  const isLoaded = data !== undefined;
+  useEffect(() => {
+    if (isLoaded) document.getElementById(wanted)?.scrollIntoView({ block: 'center' });
+  }, [isLoaded, wanted]);
   return (
     <>
       <PageHeader title={words.title} description={words.description} />

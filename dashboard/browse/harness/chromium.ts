@@ -6,10 +6,11 @@ import { type Fonts, fontsEnvironment, requireFonts } from './fonts';
 export const PLAIN_HTTP_HOST = 'keys.plain-http.test';
 
 function findChromium(): string {
-  const found = process.env.CHROMIUM || findProgram(['chromium', 'chromium-browser', 'google-chrome']);
+  const names = ['chromium-headless-shell', 'chromium', 'chromium-browser', 'google-chrome'];
+  const found = process.env.CHROMIUM || findProgram(names);
   if (found) return found;
   throw new Error(
-    'Chromium not found. Install it (Debian and Ubuntu: apt-get install chromium; macOS: brew install chromium), ' +
+    'Chromium not found. Install it (Debian: apt-get install chromium-headless-shell; macOS: brew install chromium), ' +
       'or set CHROMIUM to the program.',
   );
 }

@@ -34,7 +34,7 @@ impl AccountKind {
     }
 }
 
-/// The accounts that a charge takes from, in the order of [`AccountKind::ALL`].
+/// The accounts that a charge takes from, in the order in which they are asked.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Accounts([Account; 2]);
 

@@ -67,8 +67,8 @@ pub async fn list_last_changes(
     Ok(rows.into_iter().map(|row| ((row.kind, row.id), row.at)).collect())
 }
 
-/// The newest change of each account by an administrator: of its wallet, or of its fields. The caller has locked the
-/// accounts.
+/// The newest change of each account by an administrator: of its wallet, or of its fields. Looks through the newest
+/// [`bounds::MAX_CHANGES_SOUGHT`] entries of each at most, because the caller has locked the accounts.
 pub async fn list_last_changes_of_users(
     conn: &mut Conn,
     users: &[UserId],
@@ -78,13 +78,15 @@ pub async fn list_last_changes_of_users(
              l.actor_name as "actor_name!", l.details as "details!: Json<BTreeMap<String, String>>"
            from unnest($1::bigint[]) as s (id)
            cross join lateral (
-             select actor_id, actor_name, details from audit_log
-             where subject_kind = 'user' and subject_id = s.id
-               and (action = $2 or (action = $3 and actor_id is distinct from s.id))
+             select actor_id, actor_name, details from (
+               select id, action, actor_id, actor_name, details from audit_log
+               where subject_kind = 'user' and subject_id = s.id order by id desc limit $4) newest
+             where action = $2 or (action = $3 and actor_id is distinct from s.id)
              order by id desc limit 1) l"#,
         users as &[UserId],
         Action::QuotaGranted.as_str(),
-        Action::AccountEdited.as_str()
+        Action::AccountEdited.as_str(),
+        bounds::MAX_CHANGES_SOUGHT
     )
     .fetch_all(conn)
     .await?;

@@ -382,6 +382,27 @@ async fn s10_7_an_undo_is_of_one_call_even_if_all_have_the_same_request_id(pool:
     assert_eq!(wallets(&app, &users).await, [50, 0]);
 }
 
+/// Accounts are locked meanwhile, so an undo does not read all that somebody wrote into the log.
+#[sqlx::test(migrator = "keymeter::storage::MIGRATOR")]
+async fn s10_7_an_undo_looks_through_ten_thousand_entries_of_an_account_at_most(pool: PgPool) {
+    let (app, carla, users) = app_with_users(pool, [0, 0]).await;
+    let body = json!({ "ids": [users[0].id], "add_quota": 50 });
+    let undo = carla.post(BULK, body).await.ok()["undo"].clone();
+    let mut dry_run = undo.clone();
+    dry_run["dry_run"] = json!(true);
+    let writes = async |entries: i64| {
+        let statement = "insert into audit_log
+                (at, actor_id, actor_name, action, subject_kind, subject_id, user_id, ip, request_id, details)
+            select 1, $1, 'ana', 'account.edited', 'user', $1, $1, '', '', '{}' from generate_series(1, $2)";
+        sqlx::query(statement).bind(users[0].id).bind(entries).execute(&app.pool).await.unwrap();
+    };
+    writes(9_999).await;
+    assert_eq!(carla.post(BULK, dry_run).await.ok()["users"][0]["after"]["quota"], 0);
+    writes(1).await;
+    carla.post(BULK, undo).await.refuses(409, "user_changed");
+    assert_eq!(wallets(&app, &users).await, [50, 0]);
+}
+
 #[sqlx::test(migrator = "keymeter::storage::MIGRATOR")]
 async fn s10_7_nothing_is_taken_back_if_it_is_spent_or_was_changed_since(pool: PgPool) {
     let (app, carla, users) = app_with_users(pool, [0, 0]).await;

@@ -37,7 +37,7 @@ impl Tokens {
             }
             ChosenTokens::Matching { name, listing } => {
                 let all = PageRequest::first(bounds::MAX_LISTED_TOKENS);
-                let found = self.list(owner, name.as_ref(), listing, all).await?;
+                let found = self.read_list(owner, name.as_ref(), listing, all).await?;
                 let mut items = found.page.items;
                 if found.is_truncated || i64::try_from(items.len()).is_ok_and(|count| count < found.page.total) {
                     return Err(TokensError::TooManyMatch.into());

@@ -82,16 +82,28 @@ impl Tokens {
         listing: &TokenListing,
         page: PageRequest,
     ) -> Result<TokenPage<Token>, TokensError> {
-        let like = name.map(SearchPattern::like);
         if let (Some(owner), true) = (owner, listing.is_default()) {
+            let like = name.map(SearchPattern::like);
             let loader = if like.is_none() { &self.lists } else { &self.searches };
             let found = loader.load(OwnersPage { owner, like, page }).await?;
             // Each page is read, also one without tokens.
             return Ok(TokenPage::whole(found.ok_or(StorageError::GivenUp)?));
         }
-        let like = like.as_deref().unwrap_or(ANY);
+        self.read_list(owner, name, listing, page).await
+    }
+
+    /// The same by statements of its own, which no other list waits for.
+    pub(super) async fn read_list(
+        &self,
+        owner: Option<UserId>,
+        name: Option<&SearchPattern>,
+        listing: &TokenListing,
+        page: PageRequest,
+    ) -> Result<TokenPage<Token>, TokensError> {
+        let like = name.map_or_else(|| ANY.to_owned(), SearchPattern::like);
+        let like = like.as_str();
         let mut conn = self.core.db.acquire().await?;
-        if listing.is_default() {
+        if owner.is_none() && listing.is_default() {
             return Ok(TokenPage::whole(tokens::list_all_users(&mut conn, like, page).await?));
         }
         let (mut ids, mut is_truncated) = (None, false);

@@ -21,7 +21,6 @@ use crate::api::errors::failure::ApiError;
 use crate::api::limits::NO_LIMIT;
 use crate::api::member_names::{CheckedJson, MemberNames};
 use crate::api::state::AppState;
-use crate::domain::bounds;
 use crate::domain::calendar::{Moment, Period};
 use crate::domain::caller::Caller;
 use crate::domain::id::UserId;
@@ -77,18 +76,18 @@ async fn answer(
     body: ExportBody,
     caller: &Caller,
     owner: Option<UserId>,
-    app: &AppState,
+    app: Arc<AppState>,
 ) -> Result<Response, ApiError> {
     let ExportBody { ids, filter, format, .. } = body;
     let bom = match Format::parse(format.as_deref().or(Some("csv")))? {
         Format::Csv { bom } => bom,
         Format::Json => return Err(ApiError::new(ErrorCode::InvalidFilter, "`format` must be `csv` or `csv-bom`")),
     };
-    let chosen = choose(ids, filter.as_deref(), bounds::MAX_BULK_CHANGE, app.tokens.groups())?;
+    let chosen = choose(ids, filter.as_deref(), app.tokens.groups())?;
     let tokens = app.tokens.export(caller, owner, &chosen).await?;
     let at = app.ledger.now();
-    let rows: Vec<Vec<String>> = tokens.iter().map(|owned| cells(COLUMNS, &LineBody::new(owned, &at, app))).collect();
-    Ok(csv("keys.csv", COLUMNS, rows.into_iter(), bom))
+    let rows = tokens.into_iter().map(move |owned| cells(COLUMNS, &LineBody::new(&owned, &at, &app)));
+    Ok(csv("keys.csv", COLUMNS, rows, bom))
 }
 
 /// Save up to 1,000 of your tokens, or all that match, as CSV, without their keys.
@@ -102,7 +101,7 @@ pub async fn own(
     if body.user_id.is_some_and(|id| id != caller.user.id.get()) {
         return Err(ApiError::new(ErrorCode::InvalidFilter, "`user_id` is for administrators; leave it out").into());
     }
-    Ok(answer(body, &caller, Some(caller.user.id), &app).await?)
+    Ok(answer(body, &caller, Some(caller.user.id), app).await?)
 }
 
 /// Save up to 1,000 tokens of any users, or all that match, as CSV, without their keys.
@@ -114,5 +113,5 @@ pub async fn any_users(
     CheckedJson(body): CheckedJson<ExportBody>,
 ) -> Result<Response, Fails<ExportErrors>> {
     let owner = body.user_id.map(UserId::new);
-    Ok(answer(body, &admin, owner, &app).await?)
+    Ok(answer(body, &admin, owner, app).await?)
 }

@@ -82,7 +82,7 @@ impl MemberNames for BulkChangeBody {}
 
 impl BulkChangeBody {
     fn read(self, groups: &Groups) -> Result<(ChosenTokens, TokenChange), ApiError> {
-        let chosen = choose(self.ids, self.filter.as_deref(), bounds::MAX_BULK_CHANGE, groups)?;
+        let chosen = choose(self.ids, self.filter.as_deref(), groups)?;
         Ok((chosen, read_set(self.set.as_deref())?))
     }
 }
@@ -214,7 +214,7 @@ pub async fn update_any_users(
     Keyed(request, CheckedJson(body)): Keyed<CheckedJson<BulkChangeAnyBody>>,
 ) -> Result<Envelope<ChangedTokensBody>, Fails<(BulkChangeErrors, OwnerErrors, IdempotencyErrors)>> {
     take_no_if_match(&headers, MANY)?;
-    let chosen = choose(body.ids, body.filter.as_deref(), bounds::MAX_BULK_CHANGE, app.tokens.groups())?;
+    let chosen = choose(body.ids, body.filter.as_deref(), app.tokens.groups())?;
     let change = read_set(body.set.as_deref())?;
     let (owner, after) = (body.user_id.map(UserId::new), body.after.map(UserId::new));
     let changed = app.tokens.change_any_users(&admin, (owner, &chosen), &change, after, request.as_ref()).await?;

@@ -9,6 +9,7 @@ use super::searches::ListingQuery;
 use crate::api::errors::code::ErrorCode;
 use crate::api::errors::failure::ApiError;
 use crate::api::extract::parse;
+use crate::domain::bounds;
 use crate::domain::group::Groups;
 use crate::domain::search::SearchPattern;
 use crate::service::tokens::ChosenTokens;
@@ -37,14 +38,9 @@ impl FilterBody {
 }
 
 /// The tokens that a body names, by exactly one of `ids` and `filter`.
-pub fn choose(
-    ids: Option<Vec<i64>>,
-    filter: Option<&RawValue>,
-    most: usize,
-    groups: &Groups,
-) -> Result<ChosenTokens, ApiError> {
+pub fn choose(ids: Option<Vec<i64>>, filter: Option<&RawValue>, groups: &Groups) -> Result<ChosenTokens, ApiError> {
     match (ids, filter) {
-        (Some(ids), None) => Ok(ChosenTokens::Ids(IdsBody { ids: Some(ids) }.read(most)?)),
+        (Some(ids), None) => Ok(ChosenTokens::Ids(IdsBody { ids: Some(ids) }.read(bounds::MAX_BULK_CHANGE)?)),
         (None, Some(filter)) => object("`filter`", filter).and_then(parse::<FilterBody>)?.read(groups),
         (Some(_), Some(_)) => Err(ApiError::new(ErrorCode::InvalidIds, "send either `ids` or `filter`, not both")),
         (None, None) => Err(ApiError::new(ErrorCode::MissingField, "say which tokens: `ids` or `filter`")),

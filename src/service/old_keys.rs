@@ -176,8 +176,8 @@ impl OldKeys {
             storage::commit(tx).await?;
             return Ok(Idempotent::replayed(replayed));
         }
-        let now = self.core.clock.now();
         let found = tokens::lock_listed(&mut tx, owner, ids).await?;
+        let now = self.core.clock.now();
         let find = |id: TokenId| found.iter().find(|token| token.id == id).ok_or(OldKeysError::NotFound);
         for id in ids.iter().copied() {
             let at = |error: OldKeysError| BulkRotateError { at: Some(id), error };

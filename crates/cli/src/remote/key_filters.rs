@@ -61,16 +61,20 @@ impl KeyFilters {
         }
     }
 
+    /// The id of the user whose keys are meant.
+    pub fn find_user(&self, remote: &Remote) -> Result<Option<i64>, CommandFailure> {
+        Ok(self.user.as_ref().map(|user| remote.find(&USERS, user)).transpose()?.map(|user| user.id))
+    }
+
     /// The query parameters of the list.
-    pub fn query(&self, remote: &Remote) -> Result<Vec<(&'static str, String)>, CommandFailure> {
-        let user = self.user.as_ref().map(|user| remote.find(&USERS, user)).transpose()?;
+    pub fn query(&self, user: Option<i64>) -> Vec<(&'static str, String)> {
         let filters = [
             filter("keyword", self.search.as_ref()),
-            filter("user_id", user.map(|user| user.id).as_ref()),
+            filter("user_id", user.as_ref()),
             filter("status", self.status.map(Status::number).as_ref()),
             filter("state", self.state.as_ref()),
         ];
-        Ok(filters.into_iter().flatten().collect())
+        filters.into_iter().flatten().collect()
     }
 
     /// The same for a change of all that match. The user is not in it.

@@ -62,7 +62,7 @@ fn find_arg(text: &str) -> Result<String, String> {
 
 impl Remote {
     pub fn list_keys(&self, args: &KeyListArgs) -> Result<(), CommandFailure> {
-        let mut filters = args.which.query(self)?;
+        let mut filters = args.which.query(args.which.find_user(self)?);
         let others = [
             filter("deleted", args.deleted.then_some("1").as_ref()),
             filter("group", args.group.as_ref()),

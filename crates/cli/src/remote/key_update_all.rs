@@ -68,7 +68,8 @@ impl Remote {
         if set.is_empty() {
             return Err(nothing_to_change("keymeter key update-all --help"));
         }
-        let mut filters = args.which.query(self)?;
+        let user = args.which.find_user(self)?;
+        let mut filters = args.which.query(user);
         filters.extend(filter("group", args.of_group.as_ref()));
         let first = [filters.as_slice(), &[("p", "1".to_owned()), ("page_size", "1".to_owned())]].concat();
         let listed = self.client.get(args.which.path(), &first);
@@ -82,12 +83,8 @@ impl Remote {
         let body = json!({ "filter": args.which.filter(args.of_group.as_deref()), "set": set });
         let others = vec![("add_quota", amount_option(args.add_usd, "--add-usd", "--add-quota"))];
         let options = [args.fields.options(), others].concat();
-        let changed = if args.which.everyone {
-            let user = filters.iter().find(|(name, _)| *name == "user_id").and_then(|(_, id)| id.parse::<i64>().ok());
-            self.update_keys_of_all(body, user, total)
-        } else {
-            self.update_own_keys(&body)
-        };
+        let changed =
+            if args.which.everyone { self.update_keys_of_all(body, user, total) } else { self.update_own_keys(&body) };
         changed.map_err(|failure| failure.naming(&options))
     }
 

@@ -67,6 +67,7 @@ impl BulkCreateBody {
 
 /// Tokens to change, and how.
 #[derive(Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
 pub struct BulkChangeBody {
     /// 1 to 1,000 ids. Repeated ids count once. Either this or `filter`.
     ids: Option<Vec<i64>>,
@@ -99,13 +100,14 @@ fn read_set(set: Option<&RawValue>) -> Result<TokenChange, ApiError> {
 
 /// Tokens of any users to change, and how.
 #[derive(Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
 pub struct BulkChangeAnyBody {
     /// 1 to 1,000 ids. Repeated ids count once. Either this or `filter`.
     ids: Option<Vec<i64>>,
     /// All tokens that match, 10,000 at most.
     #[schema(value_type = Option<FilterBody>)]
     filter: Option<Box<RawValue>>,
-    /// With `filter`, only tokens of this user.
+    /// Only tokens of this user.
     user_id: Option<i64>,
     /// The fields of an update, and `status`: what is not named stays as it is.
     #[schema(required, value_type = UpdateBody)]

@@ -31,6 +31,14 @@ pub struct FilterBody {
 impl FilterBody {
     fn read(self, groups: &Groups) -> Result<ChosenTokens, ApiError> {
         let Self { keyword, status, state, group } = self;
+        // In a list it is no filter. Here it may be a variable that somebody forgot to set.
+        let texts = [("keyword", &keyword), ("state", &state), ("group", &group)];
+        let is_blank =
+            |(_, text): &&(&str, &Option<String>)| text.as_deref().is_some_and(|text| text.trim().is_empty());
+        if let Some((name, _)) = texts.iter().find(is_blank) {
+            let message = format!("`{name}` is empty; leave it out if all tokens are meant");
+            return Err(ApiError::new(ErrorCode::InvalidFilter, message));
+        }
         let listing = ListingQuery::filtered(status.map(|code| code.to_string()), state, group);
         let name = SearchPattern::of_name(keyword.as_deref().unwrap_or_default())?;
         Ok(ChosenTokens::Matching { name, listing: listing.read(groups)? })

@@ -55,13 +55,14 @@ impl LineBody {
 
 /// Tokens to save as a file.
 #[derive(Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
 pub struct ExportBody {
     /// 1 to 1,000 ids. Repeated ids count once. Either this or `filter`.
     ids: Option<Vec<i64>>,
     /// All tokens that match, 10,000 at most.
     #[schema(value_type = Option<FilterBody>)]
     filter: Option<Box<RawValue>>,
-    /// With `filter`, only tokens of this user; for administrators.
+    /// Only tokens of this user; for administrators.
     user_id: Option<i64>,
     /// `csv` (default), or `csv-bom`, which begins with a byte order mark for Excel.
     format: Option<String>,

@@ -282,6 +282,9 @@ pub const MAX_BULK_ROTATE: usize = 100;
 /// Tokens that one call changes by their ids.
 pub const MAX_BULK_CHANGE: usize = 1_000;
 
+/// How long such a call goes on to further owners: well below the time limit of a request.
+pub const BULK_CHANGE_TIME: Duration = Duration::from_secs(5);
+
 /// Accounts that one call changes (spec §10.7).
 pub const MAX_BULK_USERS: usize = 1_000;
 

@@ -84,6 +84,11 @@ async fn s15_4_what_is_chosen_is_said_in_one_way_and_no_filter_is_ignored(pool: 
             (json!({ "filter": 5 }), "invalid_field"),
             (json!({ "filter": { "user": 5 } }), "invalid_field"),
             (json!({ "filter": { "keyword": "%" } }), "invalid_search"),
+            (json!({ "filter": { "keyword": " " } }), "invalid_filter"),
+            (json!({ "filter": { "state": "" } }), "invalid_filter"),
+            (json!({ "filter": { "group": "" } }), "invalid_filter"),
+            (json!({ "filter": {}, "owner": 5 }), "invalid_field"),
+            (json!({ "filter": {}, "dry_run": true }), "invalid_field"),
             (json!({ "filter": { "state": "on" } }), "invalid_filter"),
             (json!({ "filter": { "group": "nobody's" } }), "invalid_filter"),
         ] {
@@ -118,6 +123,10 @@ async fn s15_4_administrators_change_tokens_of_many_owners_who_see_it(pool: PgPo
     let mut other = body.clone();
     other["set"]["add_quota"] = json!(6);
     changes(&carla, "spring", &other).await.refuses(422, "idempotency_key_reused");
+    // Nor for others, before anything is changed.
+    let of_ben_alone = json!({ "filter": {}, "user_id": ben.id, "set": { "add_quota": 6 } });
+    changes(&carla, "spring", &of_ben_alone).await.refuses(422, "idempotency_key_reused");
+    assert_eq!(sum(&app, QUOTA).await, 5 * 15 + 10);
 
     // All of an owner or none: ben's second token cannot be enabled.
     root.post(&format!("/api/admin/tokens/{}/status", of_ben[1].0), json!({ "status": 2 })).await.ok();
@@ -170,6 +179,30 @@ async fn s15_4_many_owners_are_gone_through_in_parts(pool: PgPool) {
     assert_eq!(sum(&app, "select count(*) from tokens where switched_off_by is null").await, 0);
     let all = owners[0].patch(OWN, json!({ "filter": {}, "set": { "name": "same" } })).await.ok();
     assert_eq!(all.as_array().unwrap().len(), 600);
+}
+
+/// What was done is in the answer: without it, nobody could go on without doing it again.
+#[sqlx::test(migrator = "keymeter::storage::MIGRATOR")]
+async fn s15_4_where_a_call_cannot_go_on_it_says_how_far_it_was(pool: PgPool) {
+    let app = TestApp::new(pool).await;
+    let root = app.root().await;
+    let (ana, ben) = (app.enabled_user("ana").await, app.enabled_user("ben").await);
+    makes(&ana, "x", 2).await;
+    makes(&ben, "x", 2).await;
+    let fails = format!(
+        "create function fails() returns trigger language plpgsql as $$ begin raise exception 'no disk'; end $$;
+         create trigger fails before update on tokens for each row when (new.user_id = {}) execute function fails()",
+        ben.id
+    );
+    sqlx::raw_sql(sqlx::AssertSqlSafe(fails)).execute(&app.pool).await.unwrap();
+    let mut body = json!({ "filter": {}, "set": { "add_quota": 1 } });
+    let first = root.patch(ANY, body.clone()).await.ok();
+    assert_eq!(first, json!({ "changed": 2, "faults": [], "next": ana.id }));
+    body["after"] = first["next"].clone();
+    root.patch(ANY, body.clone()).await.refuses(500, "internal");
+    sqlx::raw_sql("drop trigger fails on tokens").execute(&app.pool).await.unwrap();
+    assert_eq!(root.patch(ANY, body).await.ok(), json!({ "changed": 2, "faults": [], "next": null }));
+    assert_eq!(sum(&app, QUOTA).await, 44);
 }
 
 #[sqlx::test(migrator = "keymeter::storage::MIGRATOR")]

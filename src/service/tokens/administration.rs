@@ -2,6 +2,7 @@
 //! owners see each change in their activity.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::time::Instant;
 
 use super::bulk::{OwnerFault, OwnersChanged};
 use super::{BulkError, ChosenTokens, Search, Shows, TokenChange, TokenPage, Tokens, TokensError};
@@ -15,6 +16,7 @@ use crate::domain::search::SearchPattern;
 use crate::domain::token::{OwnedToken, Switch, Token};
 use crate::domain::token_listing::TokenListing;
 use crate::domain::token_patch::{NewToken, TokenPatch};
+use crate::service::{actors, idempotency_keys};
 use crate::storage::{Conn, tokens, users};
 
 impl Tokens {
@@ -122,11 +124,13 @@ impl Tokens {
     }
 
     /// Changes tokens of any users in the same way, all or none of each owner. Goes through the owners whose id is
-    /// above `after`, ascending, and stops after the one with whom [`bounds::MAX_BULK_CHANGE`] tokens are reached.
+    /// above `after`, ascending, and stops after the one with whom [`bounds::MAX_BULK_CHANGE`] tokens or
+    /// [`bounds::BULK_CHANGE_TIME`] are reached, or if it cannot go on.
     ///
     /// # Errors
-    /// One of the ids is not that of a token; too many match; the database. What an owner's tokens are refused for is
-    /// in the answer.
+    /// One of the ids is not that of a token; too many match; see
+    /// [`IdempotencyKeyError`](idempotency_keys::IdempotencyKeyError); the first owner's tokens cannot be changed now.
+    /// What an owner's tokens are refused for is in the answer.
     pub async fn change_any_users(
         &self,
         admin: &Caller,
@@ -141,27 +145,48 @@ impl Tokens {
                 by_owner.entry(token.user_id).or_default().push(token.id);
             }
         }
+        self.begin_keyed(admin, request).await?;
+        let began = Instant::now();
         let mut changed = OwnersChanged::default();
-        let (mut faults, mut count) = (Vec::new(), 0);
-        let mut owners = by_owner.into_iter().peekable();
-        while let Some((owner, ids)) = owners.next() {
+        let (mut faults, mut count, mut reached) = (Vec::new(), 0, None);
+        for (owner, ids) in by_owner {
+            if count >= bounds::MAX_BULK_CHANGE || began.elapsed() > bounds::BULK_CHANGE_TIME {
+                changed.next = reached;
+                break;
+            }
             let request = request.map(|request| request.of_part(owner.get()));
             count += ids.len();
             match self.change(admin, owner, &ids, change, &ExpectedVersion::Any, request.as_ref()).await {
                 Ok(tokens) => changed.count += tokens.answer.len(),
                 Err(BulkError { at, error }) if error.is_of_owner() => faults.push((owner, at, error)),
+                // The answer says what was done. The next call begins with this owner, and says what is wrong.
+                Err(_) if reached.is_some() => {
+                    changed.next = reached;
+                    break;
+                }
                 Err(failed) => return Err(failed),
             }
-            if count >= bounds::MAX_BULK_CHANGE && owners.peek().is_some() {
-                changed.next = Some(owner);
-                break;
-            }
+            reached = Some(owner);
         }
         let ids: Vec<UserId> = faults.iter().map(|(owner, ..)| *owner).collect();
         let found = users::list_by_id(&mut *self.core.db.acquire().await?, &ids).await?;
         let fault = |(owner, at, error)| Some(OwnerFault { owner: found.get(&owner)?.clone(), at, error });
         changed.faults = faults.into_iter().filter_map(fault).collect();
         Ok(changed)
+    }
+
+    /// Records that a request begins, of which each owner is a part. Its key is for no other one.
+    async fn begin_keyed(&self, admin: &Caller, request: Option<&IdempotentRequest>) -> Result<(), TokensError> {
+        if request.is_none() {
+            return Ok(());
+        }
+        let mut tx = self.core.db.begin().await?;
+        actors::lock_admin(&mut tx, admin.user.id, admin.user.id).await?;
+        if idempotency_keys::find(&mut tx, admin.user.id, request).await?.is_none() {
+            idempotency_keys::record(&mut tx, admin.user.id, request, &[], self.core.clock.now()).await?;
+        }
+        self.core.invalidator.commit_unchanged(tx).await?;
+        Ok(())
     }
 
     /// The chosen tokens of a user, or of all users, with their owners, by their ids.

@@ -194,9 +194,11 @@ impl Remote {
         self.client.create(path, body, &[("Idempotency-Key", &idempotency_key()), ("Prefer", "return=representation")])
     }
 
-    /// Changes something in the same way.
+    /// Changes something in the same way. If it may be done although no answer came, asks again.
     fn change_once(&self, path: &str, body: &Value) -> Result<Data, CommandFailure> {
-        self.client.patch_with(path, body, &[("Idempotency-Key", &idempotency_key())])
+        let key = idempotency_key();
+        let send = || self.client.patch_with(path, body, &[("Idempotency-Key", &key)]);
+        send().or_else(|failure| if failure.may_be_done { send() } else { Err(failure) })
     }
 }
 

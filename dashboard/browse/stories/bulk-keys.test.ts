@@ -253,7 +253,25 @@ test('an administrator changes all keys that a filter matches', async ({ visit, 
     await newKey(api, `${name} of another group`, { group: 'auto', remain_quota: 0 });
   }
   const page = await visit({ as: admin, path: `/admin/tokens?keyword=${name}&group=own` });
+  const bar = barOf(page);
   await page.getByRole('checkbox', { name: PAGE }).check();
+  await visible(bar.getByRole('button', { name: 'Select all 30' }));
+
+  // How many the next filters match is not known before the answer.
+  let answer: () => void = () => {};
+  const answered = new Promise<void>((resolve) => {
+    answer = resolve;
+  });
+  await page.route('**/api/admin/tokens?*', async (route) => {
+    await answered;
+    await route.continue();
+  });
+  const search = page.getByRole('searchbox', { name: 'Search by name or key' });
+  await search.clear();
+  await hidden(bar.getByRole('button', { name: /^Select all/ }));
+  await visible(bar.getByText('20 selected'));
+  answer();
+  await search.fill(name);
   await press(page, 'Select all 30');
   await press(page, 'Add quota');
   const dialog = page.getByRole('dialog', { name: 'Add quota to 30 keys' });

@@ -32,9 +32,9 @@ export default function KeysPage() {
   const [view, changeView] = useKeysView();
   const [pageSize, setPageSize] = usePageSize('keymeter-keys-per-page', PAGE_SIZES);
   const keys = useKeyList(view, pageSize);
-  const { filter, total } = keys;
+  const { filter, total, isOutdated } = keys;
   const canSelectAll = filter !== undefined && total <= limits.listed_tokens;
-  const matching = canSelectAll ? { key: JSON.stringify(filter), total } : undefined;
+  const matching = canSelectAll ? { key: JSON.stringify(filter), total, isOutdated } : undefined;
   const selection = useSelection(keys.rows ?? [], matching);
   const { SelectionBar } = useLoaded(loadBar, selection.count > 0) ?? {};
   const createButtonRef = useRef<HTMLButtonElement>(null);
@@ -116,9 +116,9 @@ export default function KeysPage() {
             onChange={(page) => changeView({ page })}
             sizes={{ choices: PAGE_SIZES, onChoose: choosePageSize }}
           />
-          {SelectionBar && <SelectionBar selection={selection} filter={filter} actions={actions} />}
         </>
       )}
+      {SelectionBar && <SelectionBar selection={selection} filter={filter} actions={actions} />}
       {dialogs}
       <KeyFormDrawer
         opened={creating}

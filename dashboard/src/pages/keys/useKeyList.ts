@@ -15,6 +15,8 @@ export interface KeyList {
   rows: Token[] | undefined;
   /** The number of keys on all pages. */
   total: number;
+  /** The rows and their number may still be those of another search or page. */
+  isOutdated: boolean;
   /** Of the API, if it matches the same keys. */
   filter: TokenFilter | undefined;
   plan: SearchPlan;
@@ -42,6 +44,7 @@ export function useKeyList(view: KeysView, pageSize = PAGE_SIZES[0]): KeyList {
     ...named,
     rows: search.failureReason ? [] : found && part.of(filter(found.items, undefined, state)),
     total: found?.total ?? 0,
+    isOutdated: search.isPlaceholderData,
     filter: undefined,
     searchFailure: search.failureReason,
   };
@@ -65,8 +68,8 @@ function useNamedKeys(view: KeysView, part: Part, debouncedQ: string): KeyList {
   // The previous rows stay until the response arrives.
   const source = searching && sent && search.data ? search : list;
   // Rows of the previous search may stay, but not its empty result, and not rows of another page.
-  const isOutdated = source.isPlaceholderData && (source === list || source.data?.total === 0);
-  const loaded = isOutdated ? undefined : source.data?.items;
+  const isHidden = source.isPlaceholderData && (source === list || source.data?.total === 0);
+  const loaded = isHidden ? undefined : source.data?.items;
   const text = plan.kind === 'local' ? plan.text : source === search && broader ? wanted?.text : undefined;
   const shown = loaded && filter(loaded, text, state);
   // All matching tokens are loaded, so their number is known also after a change of their state.
@@ -76,6 +79,7 @@ function useNamedKeys(view: KeysView, part: Part, debouncedQ: string): KeyList {
   return {
     rows: shown && part.of(exactFirst(shown, q, nameOf)),
     total,
+    isOutdated: source.isPlaceholderData || (searching && source !== search),
     filter: q === debouncedQ ? listFilter(view, plan, shown ?? []) : undefined,
     plan,
     searchFailure: searching && sent ? search.failureReason : null,

@@ -49,6 +49,23 @@ it('offers all that match when all of the page are selected, and the list has mo
   expect(selection.offered).toBeUndefined();
 });
 
+it('offers nothing while the list shows what other filters match', async () => {
+  await show(first, { ...matching, total: 30 });
+  await act(async () => selection.toggleAll());
+  await show(first, { key: '{}', total: 30, isOutdated: true });
+  expect([selection.count, selection.offered]).toEqual([2, undefined]);
+  await show(first, { key: '{}', total: 9_000 });
+  expect([selection.count, selection.offered]).toEqual([2, 9_000]);
+});
+
+it('keeps its count until the list shows what its filters match', async () => {
+  await selectAll();
+  await show(second, { ...matching, total: 30, isOutdated: true });
+  expect([selection.count, selection.allMatching]).toEqual([4_999, true]);
+  await show(second, { ...matching, total: 5_000 });
+  expect([selection.count, selection.allMatching]).toEqual([5_000, true]);
+});
+
 it('selects all that match, on each page', async () => {
   await selectAll();
   await show(second, matching);

@@ -6,6 +6,8 @@ export interface Matching {
   /** Says which filters. */
   key: string;
   total: number;
+  /** The list still shows rows of other filters, and `total` may be theirs. */
+  isOutdated?: boolean;
 }
 
 /** The selected rows of a list. They stay selected when the list shows another page. */
@@ -42,7 +44,7 @@ export interface Selection<Row> {
 export function useSelection<Row extends { id: number }>(shown: Row[], matching?: Matching): Selection<Row> {
   const [selected, setSelected] = useState<Selected<Row>>(new Map());
   /** The filters of which all rows are selected. */
-  const [filters, setFilters] = useState<string>();
+  const [filters, setFilters] = useState<Matching>();
   const anchor = useRef<number>(undefined);
 
   function select(rows: Selected<Row>) {
@@ -51,21 +53,22 @@ export function useSelection<Row extends { id: number }>(shown: Row[], matching?
   }
 
   // Other filters match other rows, of which nobody has said anything.
-  if (filters !== undefined && filters !== matching?.key) select(new Map());
+  if (filters !== undefined && filters.key !== matching?.key) select(new Map());
 
-  const allMatching = filters !== undefined && filters === matching?.key;
+  const allMatching = filters !== undefined && filters.key === matching?.key;
   const shownSelected = allMatching ? shown : shown.filter(({ id }) => selected.has(id));
   // The list has the present state of the rows that it shows.
   const current = new Map(shownSelected.map((row) => [row.id, row]));
   const all = shown.length > 0 && shownSelected.length === shown.length;
-  const isOffered = matching !== undefined && all && !allMatching && matching.total > shown.length;
+  const isOffered =
+    matching !== undefined && !matching.isOutdated && all && !allMatching && matching.total > shown.length;
   const has = ({ id }: Row) => allMatching || selected.has(id);
   return {
     rows: [...selected.values()].map((row) => current.get(row.id) ?? row),
-    count: allMatching ? matching.total : selected.size,
+    count: allMatching ? (matching.isOutdated ? filters : matching).total : selected.size,
     allMatching,
     offered: isOffered ? matching.total : undefined,
-    selectMatching: () => setFilters(matching?.key),
+    selectMatching: () => setFilters(matching),
     elsewhere: allMatching ? 0 : selected.size - shownSelected.length,
     nothingShown: shown.length === 0,
     all,

@@ -56,7 +56,9 @@ export default function TokensPage() {
   const canSelectAll = !isByKey && !truncated && total <= limits.listed_tokens;
   const filter: TokenFilter = { keyword: filters.keyword || undefined, state, group };
   const userId = filters.user_id === '' ? undefined : Number(filters.user_id);
-  const matching = canSelectAll ? { key: JSON.stringify([filter, userId]), total } : undefined;
+  const matching = canSelectAll
+    ? { key: JSON.stringify([filter, userId]), total, isOutdated: tokens.isPlaceholderData }
+    : undefined;
   const selection = useSelection(tokens.data?.items ?? [], matching);
   const isFiltered = Boolean(text || filters.user_id || state || group);
 

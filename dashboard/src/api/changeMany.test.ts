@@ -60,6 +60,7 @@ describe('a change of many tokens', () => {
     const taken = steps();
     await expect(changeMany(send, beginning(), taken)).resolves.toMatchObject({ changed: 4_999 });
     expect(taken.waits).toEqual([23, 1]);
+    expect(taken.reports.map(({ changed }) => changed)).toEqual([0, 0]);
     expect(new Set(sent.map(({ key }) => key)).size).toBe(1);
   });
 
@@ -103,5 +104,12 @@ it('ends a wait when it is stopped', async () => {
   expect(vi.getTimerCount()).toBe(1);
   await vi.advanceTimersByTimeAsync(1_000);
   await whole;
+  vi.useRealTimers();
+});
+
+it('does not wait when it was stopped before', async () => {
+  vi.useFakeTimers();
+  await waitFor(limited(60), AbortSignal.abort());
+  expect(vi.getTimerCount()).toBe(0);
   vi.useRealTimers();
 });

@@ -32,7 +32,8 @@ export type SendPart = (after: number | undefined, key: string) => Promise<Part>
 
 export interface Steps {
   /** Resolves after the wait that the refusal asks for, or when `signal` aborts. */
-  wait: (refusal: ApiError, signal: AbortSignal) => Promise<void>;
+  wait: (refusal: ApiError) => Promise<void>;
+  /** Called after each part but the last, and before each wait. */
   onProgress: (progress: Progress) => void;
   /** Stops before the next call. One that was sent is not taken back. */
   signal: AbortSignal;
@@ -48,7 +49,8 @@ export async function changeMany(send: SendPart, from: Progress, steps: Steps): 
   while (!steps.signal.aborted) {
     const part = await sendOrRefuse(send, progress);
     if (part instanceof ApiError) {
-      await steps.wait(part, steps.signal);
+      steps.onProgress(progress);
+      await steps.wait(part);
       continue;
     }
     const { changed, faults, next } = part;
@@ -77,13 +79,16 @@ async function sendOrRefuse(send: SendPart, { after, key }: Progress): Promise<P
 
 const SECOND_MS = 1000;
 
-/** Waits as long as the refusal says. */
+/** Waits as long as the refusal says, or until it is stopped. */
 export function waitFor({ retryAfter = 0 }: ApiError, signal: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
-    const timer = setTimeout(resolve, retryAfter * SECOND_MS);
-    signal.addEventListener('abort', () => {
+    if (signal.aborted) return resolve();
+    const timer = setTimeout(end, retryAfter * SECOND_MS);
+    signal.addEventListener('abort', end);
+    function end() {
       clearTimeout(timer);
+      signal.removeEventListener('abort', end);
       resolve();
-    });
+    }
   });
 }

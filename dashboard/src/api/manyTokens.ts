@@ -57,11 +57,11 @@ export function useChangeMany(scope: Scope) {
   const [progress, setProgress] = useState<Progress>();
   const [limit, setLimit] = useState<ApiError>();
   const stopping = useRef<AbortController>(undefined);
-  // The same change gets the same key when it is sent again after a failure.
+  // When the same change is sent again after a failure, it goes on where it failed, with the same key.
   const last = useRef<{ change: string; from: Progress }>(undefined);
 
   const mutation = useMutation({
-    mutationFn: async (change: Change & { from?: Progress }) => {
+    mutationFn: async (change: Change) => {
       const stop = new AbortController();
       stopping.current = stop;
       const { signal } = stop;
@@ -72,8 +72,11 @@ export function useChangeMany(scope: Scope) {
         await waitFor(refusal, signal);
         setLimit(undefined);
       };
-      const from = change.from ?? first(change);
-      const outcome = await changeMany(send, from, { wait, onProgress: setProgress, signal });
+      const onProgress = (known: Progress) => {
+        if (last.current) last.current.from = known;
+        setProgress(known);
+      };
+      const outcome = await changeMany(send, first(change), { wait, onProgress, signal });
       last.current = undefined;
       return outcome;
     },
@@ -98,7 +101,7 @@ export function useChangeMany(scope: Scope) {
 
   return {
     ...mutation,
-    /** Set from the second part on. */
+    /** Set from the second part or the first wait on. */
     progress,
     /** The refusal because of which it waits now. */
     limit,

@@ -1,4 +1,4 @@
-import type { Outcome, Progress } from '../../../api/changeMany';
+import type { Outcome } from '../../../api/changeMany';
 import { type ChosenTokens, countOf } from '../../../api/chosenTokens';
 import { type Scope, type TokenSet, useChangeMany } from '../../../api/manyTokens';
 import { FormModal } from '../../../shared/form/FormModal';
@@ -38,9 +38,9 @@ export function ChangeKeysDialog({ scope, request, onDone, onClose }: Props) {
     if (outcome) onDone();
   }
 
-  function send(chosen: ChosenTokens, set: TokenSet, from?: Progress) {
+  function send(chosen: ChosenTokens, set: TokenSet) {
     // A promise, because the callbacks of `mutate` would not run after the dialog was closed.
-    change.mutateAsync({ chosen, set, from }).then(report, () => {});
+    change.mutateAsync({ chosen, set }).then(report, () => {});
   }
 
   function report(outcome: Outcome) {
@@ -56,11 +56,11 @@ export function ChangeKeysDialog({ scope, request, onDone, onClose }: Props) {
   function content({ action, chosen }: ManyRequest) {
     const all = countOf(chosen);
     if (outcome) return <ChangeOutcome outcome={outcome} all={all} onClose={close} />;
-    if (isPending ? progress || limit : error && progress) {
-      const goOn = () => change.variables && send(chosen, change.variables.set, progress);
+    if (progress) {
+      const goOn = () => change.variables && send(chosen, change.variables.set);
       return (
         <ChangeProgress
-          changed={progress?.changed ?? 0}
+          changed={progress.changed}
           all={all}
           limit={limit}
           error={isPending ? null : error}

@@ -27,5 +27,5 @@ export function useAllKeys(text: string, { userId, listing, page, size, enabled 
   const isMissing = byName.data?.total === 0 && !byName.isPlaceholderData;
   const isKey = text.trim() !== '' && isKeyPart(text) && (isSecret || isMissing);
   const byKey = useAllTokens({ ...search, keyword: '', key: text }, page, enabled && isKey);
-  return { query: isKey ? byKey : byName, isByKey: isKey };
+  return { query: isKey ? byKey : byName, isByKey: isKey || isSecret };
 }

@@ -13,14 +13,12 @@ import { reloadOutlooks } from './outlook';
 import { PAGE_SIZE, type Page, pageBody, pageParams } from './page';
 import type { components } from './schema';
 import { listingQuery, type TokenListing } from './tokenListing';
-import { answered, asked } from './tokenSwitch';
+import { answered, asked, DISABLED, ENABLED } from './tokenSwitch';
 import type { Switchable } from './tokens';
 
 export const tokensKey = ['admin', 'tokens'] as const;
 const listKey = [...tokensKey, 'list'] as const;
 const oneKey = (id: number) => [...tokensKey, 'one', id] as const;
-const ENABLED = 1;
-const DISABLED = 2;
 
 export type OwnedToken = components['schemas']['OwnedTokenBody'] & Switchable;
 

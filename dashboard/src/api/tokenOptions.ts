@@ -1,4 +1,5 @@
 import { useQuery } from '@tanstack/react-query';
+import type { GroupSetting } from './adminSettings';
 import { api, call } from './client';
 
 // Groups and models change only when the service restarts.
@@ -22,8 +23,12 @@ export function useGroups(ofGroup?: string) {
 
 async function groupsOf(group: string, signal: AbortSignal): Promise<Record<string, Group>> {
   const { groups } = await call(api.GET('/api/admin/settings', { signal }));
-  const usable = groups.filter(({ name, open }) => open || name === group);
-  return Object.fromEntries(usable.map(({ name, description: desc, ratio }) => [name, { desc, ratio }]));
+  return groupsByName(groups.filter(({ name, open }) => open || name === group));
+}
+
+/** Groups of the settings as those that a token can have. */
+export function groupsByName(groups: GroupSetting[]): Record<string, Group> {
+  return Object.fromEntries(groups.map(({ name, description: desc, ratio }) => [name, { desc, ratio }]));
 }
 
 /** The names of the known models. */

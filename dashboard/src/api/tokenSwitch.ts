@@ -7,8 +7,8 @@ import type { User } from './session';
 import { replaceTokens, tokensKey } from './tokenCache';
 import type { Token } from './tokens';
 
-const ENABLED = 1;
-const DISABLED = 2;
+export const ENABLED = 1;
+export const DISABLED = 2;
 
 /** Expired and exhausted tokens count as enabled: only status 2 is disabled. */
 export function isSwitchedOn(token: Token): boolean {

@@ -1,15 +1,21 @@
-import { List, Text } from '@mantine/core';
+import { List, type MantineSpacing, Text } from '@mantine/core';
 import type { Token } from '../../../api/tokens';
 import { formatInteger } from '../../../format/locale';
 import { texts } from '../../../texts';
 
 const MAX_LISTED = 5;
 
+interface Props {
+  tokens: Token[];
+  /** The space below. */
+  mb?: MantineSpacing;
+}
+
 /** The first keys that an action is about, and the number of the others. */
-export function KeyNames({ tokens }: { tokens: Token[] }) {
+export function KeyNames({ tokens, mb = 'md' }: Props) {
   const unlisted = tokens.length - MAX_LISTED;
   return (
-    <List mb="md" spacing={4} style={{ overflowWrap: 'anywhere' }}>
+    <List mb={mb} spacing={4} style={{ overflowWrap: 'anywhere' }}>
       {tokens.slice(0, MAX_LISTED).map((token) => (
         <List.Item key={token.id}>
           <Text fw={600}>{token.name}</Text>

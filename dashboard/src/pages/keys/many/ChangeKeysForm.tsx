@@ -6,8 +6,8 @@ import { SendForm } from '../../../shared/form/SendForm';
 import { useSendForm } from '../../../shared/form/useSendForm';
 import { LimitChangeFields } from '../../../shared/limits/LimitChangeFields';
 import { texts } from '../../../texts';
+import { KeyNames } from '../actions/KeyNames';
 import { ExpiryField } from '../form/ExpiryField';
-import { ChosenNames } from './ChosenNames';
 import { changeable, emptyManyForm, type ManyAction, type ManyForm, manyErrors, setOf } from './changeForm';
 import { ManyGroupField } from './ManyGroupField';
 
@@ -38,7 +38,7 @@ export function ChangeKeysForm({ scope, action, chosen, mutation, onSend, onClos
       dangerous={action === 'disable'}
       onCancel={onClose}
     >
-      {'tokens' in chosen ? <ChosenNames tokens={chosen.tokens} /> : <Text>{words.everyMatch}</Text>}
+      {'tokens' in chosen ? <KeyNames tokens={chosen.tokens} mb={0} /> : <Text>{words.everyMatch}</Text>}
       {action === 'disable' && (
         <Text>{scope === 'own' ? texts.keys.disable.warning : words.disableWarning}</Text>
       )}

@@ -2,7 +2,7 @@ import type { SelectProps } from '@mantine/core';
 import { useSettings } from '../../../api/adminSettings';
 import type { Scope } from '../../../api/manyTokens';
 import { useUser } from '../../../api/session';
-import { useGroups } from '../../../api/tokenOptions';
+import { groupsByName, useGroups } from '../../../api/tokenOptions';
 import { texts } from '../../../texts';
 import { GroupInput } from '../form/GroupInput';
 
@@ -24,7 +24,6 @@ function OwnGroups(props: Props) {
 /** All groups: the server refuses for owners who cannot use one. */
 function AnyGroups(props: Props) {
   const { data, isError } = useSettings();
-  const each = data?.groups.map(({ name, description: desc, ratio }) => [name, { desc, ratio }] as const);
   const own = { label: texts.keys.many.ownersGroup, hint: words.ofOther.ownGroupHint };
-  return <GroupInput own={own} groups={{ data: Object.fromEntries(each ?? []), isError }} {...props} />;
+  return <GroupInput own={own} groups={{ data: groupsByName(data?.groups ?? []), isError }} {...props} />;
 }

@@ -8,7 +8,7 @@ import { saveFile } from '../../../shared/saveFile';
 import { useBackCloses } from '../../../shared/useBackCloses';
 import { texts } from '../../../texts';
 import { GraceDialog } from '../actions/GraceDialog';
-import { ChosenNames } from './ChosenNames';
+import { KeyNames } from '../actions/KeyNames';
 import { keysFile } from './keysFile';
 
 const words = texts.keys.replaceMany;
@@ -44,7 +44,7 @@ export function ReplaceKeysDialog({ tokens, onReplaced, onClose }: Props) {
         of={tokens}
         title={({ length }) => words.title(length)}
         explanation={words.explanation}
-        names={(of) => <ChosenNames tokens={of} />}
+        names={(of) => <KeyNames tokens={of} mb={0} />}
         confirm={words.confirm}
         mutation={rotate}
         onReplaced={(of, rotated) => setFile({ text: keysFile(of, rotated), count: rotated.length })}

@@ -1,5 +1,6 @@
 import type { FormErrors } from '@mantine/form';
 import type { TokenSet } from '../../../api/manyTokens';
+import { DISABLED, ENABLED } from '../../../api/tokenSwitch';
 import {
   changedPeriods,
   type LimitChange,
@@ -34,9 +35,6 @@ export const emptyManyForm: ManyForm = {
   expired_time: { choice: 'at', at: undefined },
   group: null,
 };
-
-const ENABLED = 1;
-const DISABLED = 2;
 
 /** The fields that a valid form changes. */
 export function setOf(form: ManyForm, action: ManyAction, now: number): TokenSet {

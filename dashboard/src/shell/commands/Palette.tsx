@@ -4,7 +4,7 @@ import { useLocation } from 'wouter';
 import { useUser } from '../../api/session';
 import { FOCUS_RETURN_MS } from '../../shared/focus';
 import { texts } from '../../texts';
-import type { Group, Item } from './items';
+import type { Item } from './items';
 import { PaletteList } from './PaletteList';
 import type { CommandDialogProps } from './useCommands';
 import {
@@ -15,7 +15,6 @@ import {
   useFoundRequests,
   useFoundUsers,
 } from './useFound';
-import { useFoundNames } from './useFoundNames';
 
 /** Finds pages, actions, own keys, requests, models and, for administrators, what belongs to others and to the server. */
 export default function Palette({ opened, onClose, onOpen }: CommandDialogProps) {
@@ -56,8 +55,7 @@ function Search(props: SearchProps) {
   const others = useFoundKeysOfOthers(query);
   const users = useFoundUsers(query);
   const requests = useFoundRequests(query);
-  const names = useFoundNames(query);
-  const all = { ...props, query, onQuery: setQuery, others, users, requests, names };
+  const all = { ...props, query, onQuery: setQuery, others, users, requests };
   // Without access to the API there are no keys to search.
   return useUser().token_api_enabled ? <WithKeys {...all} /> : <PaletteList {...all} keys={NOTHING} />;
 }
@@ -68,7 +66,6 @@ interface WithKeysProps extends SearchProps {
   others: Found;
   users: Found;
   requests: Found;
-  names: Group[];
 }
 
 function WithKeys(props: WithKeysProps) {

@@ -6,6 +6,7 @@ import { texts } from '../../texts';
 import { type Group, type Item, moved, pagesAndActions } from './items';
 import classes from './PaletteList.module.css';
 import type { Found } from './useFound';
+import { useFoundNames } from './useFoundNames';
 
 const words = texts.commands;
 
@@ -16,23 +17,12 @@ interface Props {
   others: Found;
   users: Found;
   requests: Found;
-  names: Group[];
   onChoose: (item: Item) => void;
   onClose: () => void;
 }
 
 /** A search field with a list below it. The field keeps the focus, and the arrow keys choose. */
-export function PaletteList({
-  query,
-  onQuery,
-  keys,
-  others,
-  users,
-  requests,
-  names,
-  onChoose,
-  onClose,
-}: Props) {
+export function PaletteList({ query, onQuery, keys, others, users, requests, onChoose, onClose }: Props) {
   const user = useUser();
   const listId = useId();
   const [activeId, setActiveId] = useState<string>();
@@ -42,7 +32,7 @@ export function PaletteList({
     { label: words.keysOfOthers, items: others.items },
     { label: words.users, items: users.items },
     { label: words.requests, items: requests.items },
-    ...names,
+    ...useFoundNames(query),
   ].filter(({ items }) => items.length > 0);
   const items = groups.flatMap((group) => group.items);
   // What was active may no longer be in the list.

@@ -12,7 +12,7 @@ import { mayBeKey, mayBeSecret } from '../../shared/mayBeSecret';
 import { useNow } from '../../shared/useNow';
 import { type Item, keyItem, ownedKeyItem, requestItem, requestSearchItem, userItem } from './items';
 
-const MAX_RESULTS = 6;
+export const MAX_RESULTS = 6;
 const DEBOUNCE_MS = 400;
 
 /** What the server found. */

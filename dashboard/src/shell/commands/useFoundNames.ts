@@ -8,9 +8,9 @@ import { listHref } from '../../shared/listQuery';
 import { requestsHref } from '../../shared/usage/requestFilters';
 import { texts } from '../../texts';
 import { type Group, type Item, named } from './items';
+import { MAX_RESULTS } from './useFound';
 
 const words = texts.commands;
-const MAX_RESULTS = 6;
 
 /** Models and, for administrators, gateways, groups and settings by their names. Their lists are short, so they are loaded whole. */
 export function useFoundNames(query: string): Group[] {

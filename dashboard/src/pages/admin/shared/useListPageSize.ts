@@ -10,7 +10,7 @@ export interface PageSizes {
   onChoose: (size: number) => void;
 }
 
-/** The chosen size of the pages of a list. The list goes on with what it shows. */
+/** How many rows a page has, as the user chose. After a change, the first row that was shown stays on the page. */
 export function useListPageSize(
   storageKey: string,
   { page, replacePage }: { page: number; replacePage: (page: number) => void },
